@@ -1,0 +1,318 @@
+"""Every setting: its name, default, meaning and check. Nothing else in Gatehouse reads the environment.
+
+A value comes from the first of: a command-line flag, the environment (`GATEHOUSE_` and the name in capitals),
+the TOML file, the default. `docs/operations.md` carries the same table; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from gatehouse.auth.captcha.difficulty import Difficulty
+from gatehouse.readable import Network, Rate, duration, names, networks, rate, switch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+PREFIX = "GATEHOUSE_"
+CONFIG_VARIABLE = "GATEHOUSE_CONFIG"
+DEFAULT_CONFIG = Path("gatehouse.toml")
+
+
+class SettingsError(Exception):
+    """One or more settings cannot be used; each problem is a sentence that names the setting."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def setting(default: object, meaning: str, read: Callable[[str], object], *, secret: bool = False) -> Any:
+    return dataclasses.field(
+        default=default, metadata={"meaning": meaning, "read": read, "secret": secret}, repr=not secret
+    )
+
+
+def _between(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ValueError(f"expected a whole number, got {text!r}") from None
+        if not low <= value <= high:
+            raise ValueError(f"expected a number from {low} to {high}, got {value}")
+        return value
+
+    return read
+
+
+def _seconds(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        value = duration(text)
+        if not low <= value <= high:
+            raise ValueError(f"expected {low} to {high} seconds, got {value}")
+        return value
+
+    return read
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.strip().lower() not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, got {text!r}")
+        return text.strip().lower()
+
+    return read
+
+
+def _base_path(text: str) -> str:
+    path = "/" + text.strip().strip("/")
+    if any(c in path for c in "?#%\\ ") or "//" in path:
+        raise ValueError(f"expected a path such as /auth, got {text!r}")
+    return "" if path == "/" else path
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text.strip())
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise ValueError(f"expected an http or https URL, got {text!r}")
+    return text.strip().rstrip("/")
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    for origin in names(text):
+        parts = urlsplit(origin)
+        if origin != "*" and (f"{parts.scheme}://{parts.netloc}" != origin or not parts.netloc):
+            raise ValueError(f"expected origins such as https://console.example.com, got {origin!r}")
+    return names(text)
+
+
+def _test_answer(text: str) -> str:
+    if len(text) != 4 or not (text.isascii() and text.isalnum()):
+        raise ValueError("expected four letters or digits")
+    return text
+
+
+def _optional_path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    data_dir: Path = setting(
+        Path("data"), "Folder of the embedded default: databases and the generated secret.", Path
+    )
+    host: str = setting("127.0.0.1", "Address to listen on.", str.strip)
+    port: int = setting(8000, "Port to listen on.", _between(1, 65535))
+    base_path: str = setting("", "Path prefix under which every path of the service lives.", _base_path)
+    workers: int = setting(1, "Worker processes.", _between(1, 256))
+    database_url: str = setting(
+        "",
+        "Where accounts live: empty for SQLite in the data folder, or postgresql://user:password@host/name.",
+        str.strip,
+        secret=True,
+    )
+    state_url: str = setting(
+        "",
+        "Where sessions live: empty for SQLite in the data folder, or redis://, rediss://, "
+        "redis+sentinel://, redis+cluster://.",
+        str.strip,
+        secret=True,
+    )
+    secret: str = setting(
+        "", "Master secret, at least 32 random characters; from it every key is derived.", str, secret=True
+    )
+    secret_file: Path | None = setting(
+        None,
+        "File with the master secret. Empty: the file secret in the data folder, made at the first start.",
+        _optional_path,
+    )
+    issuer: str = setting("", "URL of this service as its clients see it; the iss of its tokens.", _url)
+    audience: str = setting("gatehouse", "The aud of access tokens.", str.strip)
+    admin_password: str = setting(
+        "", "Password of the first administrator. Empty: a random one, shown once.", str, secret=True
+    )
+    access_ttl: int = setting(7200, "Life of an access token.", _seconds(1, 86400))
+    refresh_ttl: int = setting(604800, "A session ends after this long without a refresh.", _seconds(1, 31536000))
+    session_max: int = setting(2592000, "A session ends this long after login, whatever happens.", _seconds(1, 31536000))
+    refresh_grace: int = setting(
+        10, "How long after its rotation the parent of a refresh token is still answered.", _seconds(0, 60)
+    )
+    sessions_per_user: int = setting(
+        50, "Sessions a user may have at once; one more ends the oldest.", _between(1, 10000)
+    )
+    captcha_ttl: int = setting(120, "Life of a captcha.", _seconds(1, 3600))
+    captcha_difficulty: Difficulty = setting(
+        Difficulty.NORMAL, "How hard the captcha is to read: easy, normal or hard.", lambda t: Difficulty(t.strip().lower())
+    )
+    captcha_exempt_addresses: tuple[Network, ...] = setting(
+        (), "Networks whose logins need no captcha, for people who cannot see it.", networks
+    )
+    captcha_test_answer: str = setting(
+        "", "For tests, on loopback only: the answer of every captcha.", _test_answer
+    )
+    limits: bool = setting(True, "For tests, on loopback only: off lifts every limit.", switch)
+    limit_login_address: Rate = setting(Rate(30, 60), "Logins an address may try.", rate)
+    limit_login_name: Rate = setting(
+        Rate(10, 300), "Failed logins a name may have before it must wait; the wait grows to 15 minutes.", rate
+    )
+    limit_login_total: Rate = setting(Rate(6000, 60), "Logins everybody together may try.", rate)
+    limit_captcha_address: Rate = setting(
+        Rate(120, 60), "Captchas an address may ask of one worker.", rate
+    )
+    limit_refresh_address: Rate = setting(Rate(300, 60), "Refreshes an address may try.", rate)
+    trusted_proxies: tuple[Network, ...] = setting(
+        (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are believed.", networks
+    )
+    cors_origins: tuple[str, ...] = setting((), "Origins of front ends served from elsewhere.", _origins)
+    default_avatar: str = setting(
+        "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", _url
+    )
+    hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", _between(0, 256))
+    hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", _between(1, 100000))
+    log_level: str = setting("info", "Least level to log.", _one_of("debug", "info", "warning", "error"))
+    log_format: str = setting(
+        "auto", "Log as json or pretty; auto is pretty on a terminal.", _one_of("auto", "json", "pretty")
+    )
+
+    @property
+    def accounts_url(self) -> str:
+        """The SQLAlchemy URL of the accounts database, embedded default included."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'accounts.db'}"
+
+    @property
+    def state_path(self) -> Path:
+        return self.data_dir / "state.db"
+
+    @property
+    def embedded_accounts(self) -> bool:
+        return not self.database_url
+
+    @property
+    def embedded_state(self) -> bool:
+        return not self.state_url
+
+    @property
+    def public_url(self) -> str:
+        """Where clients reach the service: the issuer, or the address it listens on."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.issuer or f"http://{host}:{self.port}{self.base_path}"
+
+    @property
+    def listens_on_loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One setting as documentation and `--help` show it."""
+
+    name: str
+    variable: str
+    flag: str
+    default: str
+    meaning: str
+    secret: bool
+
+
+def described() -> Iterator[Described]:
+    for field in dataclasses.fields(Settings):
+        yield Described(
+            name=field.name,
+            variable=PREFIX + field.name.upper(),
+            flag="--" + field.name.replace("_", "-"),
+            default=_shown(field.default),
+            meaning=field.metadata["meaning"],
+            secret=field.metadata["secret"],
+        )
+
+
+def load(
+    flags: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    config: Path | None = None,
+) -> Settings:
+    """The settings in force. Raises `SettingsError` that names every problem at once."""
+    environ = os.environ if environ is None else environ
+    given: dict[str, tuple[str, str]] = {}
+    problems: list[str] = []
+    for name, text in _from_file(config, environ, problems).items():
+        given[name] = (text, f"{name} in the settings file")
+    for field in dataclasses.fields(Settings):
+        variable = PREFIX + field.name.upper()
+        if variable in environ:
+            given[field.name] = (environ[variable], variable)
+    for name, text in (flags or {}).items():
+        given[name] = (text, "--" + name.replace("_", "-"))
+
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(Settings):
+        text, source = given.get(field.name, ("", ""))
+        if not text.strip():
+            continue  # an empty value means the default, as in `GATEHOUSE_ISSUER=`
+        try:
+            values[field.name] = field.metadata["read"](text)
+        except ValueError as problem:
+            problems.append(f"{source}: {problem}" if not field.metadata["secret"] else f"{source}: not valid")
+    if problems:
+        raise SettingsError(problems)
+    settings = Settings(**values)
+    _check_together(settings)
+    return settings
+
+
+def _from_file(config: Path | None, environ: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    named = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    path = named or DEFAULT_CONFIG
+    if named is None and not path.exists():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        problems.append(f"settings file {path}: {problem}")
+        return {}
+    known = {field.name for field in dataclasses.fields(Settings)}
+    problems += [f"settings file {path}: there is no setting {name!r}" for name in content if name not in known]
+    return {name: _as_text(value) for name, value in content.items() if name in known}
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ",".join(str(part) for part in value)
+    return str(value)
+
+
+def _shown(value: object) -> str:
+    if value is None or value in ("", ()):
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _check_together(settings: Settings) -> None:
+    """Rules between settings. The test switches open the door, so they stay on this machine."""
+    problems = []
+    if not settings.listens_on_loopback:
+        if settings.captcha_test_answer:
+            problems.append("GATEHOUSE_CAPTCHA_TEST_ANSWER is for tests: it is refused unless HOST is loopback")
+        if not settings.limits:
+            problems.append("GATEHOUSE_LIMITS=off is for tests: it is refused unless HOST is loopback")
+    if settings.secret and settings.secret_file:
+        problems.append("GATEHOUSE_SECRET and GATEHOUSE_SECRET_FILE are both set: set one")
+    if problems:
+        raise SettingsError(problems)

@@ -1,0 +1,1 @@
+"""Remembers: a small Protocol for each memory, several engines behind it."""

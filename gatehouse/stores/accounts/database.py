@@ -1,0 +1,116 @@
+"""The SQL engine: its pool, its transactions, and what its failures mean to the caller."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+POOL_SIZE = 8
+POOL_OVERFLOW = 0
+# How long a request may wait for a connection, for the connection to open, and for a statement to finish.
+WAIT_SECONDS = 2.0
+STATEMENT_SECONDS = 5.0
+BUSY_SECONDS = 5.0
+
+
+def engine_for(url: str) -> AsyncEngine:
+    """An engine for `sqlite:///path` or `postgresql://…`, whichever driver the URL names or omits."""
+    parsed = make_url(url)
+    kind = parsed.get_backend_name()
+    if kind == "sqlite":
+        return _sqlite(str(parsed.database))
+    if kind == "postgresql":
+        return create_async_engine(
+            parsed.set(drivername="postgresql+asyncpg"),
+            pool_size=POOL_SIZE,
+            max_overflow=POOL_OVERFLOW,
+            pool_timeout=WAIT_SECONDS,
+            pool_pre_ping=True,
+            pool_recycle=1800,
+            connect_args={"timeout": WAIT_SECONDS, "command_timeout": STATEMENT_SECONDS},
+        )
+    raise ValueError(f"DATABASE_URL: expected sqlite or postgresql, got {kind!r}")
+
+
+def _sqlite(path: str) -> AsyncEngine:
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    engine = create_async_engine(
+        f"sqlite+aiosqlite:///{path}",
+        pool_size=2,
+        max_overflow=0,
+        pool_timeout=WAIT_SECONDS,
+        connect_args={"timeout": BUSY_SECONDS},
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def _prepare(connection: Any, _record: object) -> None:
+        # The driver must not begin transactions behind our back: `_begin` below does it, and takes the write
+        # lock at once, so that two writers wait for each other instead of failing half-way.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def _begin(connection: Any) -> None:
+        reading = connection.get_execution_options().get("reading", False)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+class Database:
+    """Transactions over one engine. Every query of the accounts runs inside one of these two."""
+
+    def __init__(self, url: str) -> None:
+        self.engine = engine_for(url)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        async with self._connected(reading=True) as connection, connection.begin():
+            yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """Commits at the end of the block; any exception rolls back."""
+        async with self._connected(reading=False) as connection, connection.begin():
+            yield connection
+
+    @asynccontextmanager
+    async def _connected(self, *, reading: bool) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self.engine.connect() as connection:
+                yield await connection.execution_options(reading=reading)
+        except IntegrityError:
+            raise  # a rule of the schema was broken: the caller knows which, and what to say
+        except (SQLAlchemyError, OSError, asyncio.TimeoutError) as problem:
+            # The driver's text may hold values; the type alone says enough.
+            cause = problem.orig if isinstance(problem, DBAPIError) else problem
+            raise StoreUnavailable(f"accounts database: {type(cause).__name__}") from problem
+
+    async def ping(self) -> None:
+        async with self.reading() as connection:
+            await connection.execute(text("SELECT 1"))
+
+    async def close(self) -> None:
+        await self.engine.dispose()
+
+    @property
+    def path(self) -> Path | None:
+        """The file of an SQLite database."""
+        url = self.engine.url
+        return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None

@@ -1,0 +1,93 @@
+"""Signing keys, sealed under the master secret by the floor above; and the digests of service keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.stores.accounts.schema import service_keys, signing_keys
+from gatehouse.stores.errors import Duplicate, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.stores.accounts.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    kid: str
+    public: bytes
+    sealed: bytes
+    created: float
+    retired: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceKey:
+    id: int
+    name: str
+    digest: bytes
+    created: float
+
+
+class Keys:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> Sequence[StoredKey]:
+        """Oldest first."""
+        async with self._database.reading() as db:
+            rows = (await db.execute(select(signing_keys).order_by(signing_keys.c.created))).all()
+        return [StoredKey(*row) for row in rows]
+
+    async def add(self, key: StoredKey, *, retire_others: bool = False) -> None:
+        """Store a key that signs from now on; with `retire_others` in the same step every other one stops to."""
+        async with self._database.writing() as db:
+            if retire_others:
+                await db.execute(
+                    update(signing_keys).where(signing_keys.c.retired.is_(None)).values(retired=key.created)
+                )
+            await db.execute(
+                insert(signing_keys).values(
+                    kid=key.kid, public=key.public, sealed=key.sealed, created=key.created, retired=key.retired
+                )
+            )
+
+    async def reseal(self, sealed: dict[str, bytes]) -> None:
+        """Replace the sealed form of every key at once."""
+        async with self._database.writing() as db:
+            for kid, form in sealed.items():
+                await db.execute(update(signing_keys).where(signing_keys.c.kid == kid).values(sealed=form))
+
+    async def delete(self, kid: str) -> None:
+        async with self._database.writing() as db:
+            result = await db.execute(delete(signing_keys).where(signing_keys.c.kid == kid))
+            if result.rowcount == 0:
+                raise Missing(f"there is no key {kid!r}")
+
+
+class ServiceKeys:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> Sequence[ServiceKey]:
+        async with self._database.reading() as db:
+            rows = (await db.execute(select(service_keys).order_by(service_keys.c.name))).all()
+        return [ServiceKey(*row) for row in rows]
+
+    async def add(self, name: str, digest: bytes, created: float) -> None:
+        try:
+            async with self._database.writing() as db:
+                await db.execute(insert(service_keys).values(name=name, digest=digest, created=created))
+        except IntegrityError:
+            raise Duplicate(f"there is a service key {name!r} already") from None
+
+    async def delete(self, name: str) -> None:
+        async with self._database.writing() as db:
+            result = await db.execute(delete(service_keys).where(service_keys.c.name == name))
+            if result.rowcount == 0:
+                raise Missing(f"there is no service key {name!r}")

@@ -1,0 +1,1 @@
+"""Migrations of the accounts database, oldest first. A released version is never edited."""

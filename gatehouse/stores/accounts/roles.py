@@ -1,0 +1,94 @@
+"""Roles and the perms they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.stores.accounts.schema import role_perms, roles, user_roles
+from gatehouse.stores.errors import Duplicate, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.stores.accounts.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    id: int
+    code: str
+    name: str
+    enabled: bool
+    perms: tuple[str, ...]
+    users: int  # how many hold it
+
+
+class Roles:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> Sequence[Role]:
+        async with self._database.reading() as db:
+            rows = (await db.execute(select(roles).order_by(roles.c.code))).all()
+            perms: dict[int, list[str]] = {}
+            for row in await db.execute(select(role_perms).order_by(role_perms.c.perm)):
+                perms.setdefault(row.role, []).append(row.perm)
+            holders = {
+                row.role: row.number
+                for row in await db.execute(
+                    select(user_roles.c.role, func.count().label("number")).group_by(user_roles.c.role)
+                )
+            }
+        return [
+            Role(row.id, row.code, row.name, row.enabled, tuple(perms.get(row.id, ())), holders.get(row.id, 0))
+            for row in rows
+        ]
+
+    async def by_code(self, code: str) -> Role | None:
+        return next((role for role in await self.all() if role.code == code), None)
+
+    async def holders(self, role: int) -> Sequence[int]:
+        """Ids of the users who hold the role."""
+        async with self._database.reading() as db:
+            return (await db.scalars(select(user_roles.c.user).where(user_roles.c.role == role))).all()
+
+    async def add(self, code: str, name: str, perms: Sequence[str] = ()) -> int:
+        async with self._database.writing() as db:
+            try:
+                result = await db.execute(insert(roles).values(code=code, name=name, enabled=True))
+            except IntegrityError:
+                raise Duplicate(f"there is a role {code!r} already") from None
+            role = int(result.inserted_primary_key[0])
+            for perm in dict.fromkeys(perms):
+                await db.execute(insert(role_perms).values(role=role, perm=perm))
+        return role
+
+    async def change(self, role: int, **values: Any) -> None:
+        async with self._database.writing() as db:
+            try:
+                result = await db.execute(update(roles).where(roles.c.id == role).values(**values))
+            except IntegrityError:
+                raise Duplicate(f"there is a role {values['code']!r} already") from None
+            if result.rowcount == 0:
+                raise Missing(f"there is no role {role}")
+
+    async def delete(self, role: int) -> None:
+        async with self._database.writing() as db:
+            await db.execute(delete(roles).where(roles.c.id == role))
+
+    async def allow(self, role: int, perms: Sequence[str]) -> None:
+        async with self._database.writing() as db:
+            given = set(await db.scalars(select(role_perms.c.perm).where(role_perms.c.role == role)))
+            for perm in dict.fromkeys(perms):
+                if perm not in given:
+                    await db.execute(insert(role_perms).values(role=role, perm=perm))
+
+    async def deny(self, role: int, perms: Sequence[str]) -> None:
+        async with self._database.writing() as db:
+            await db.execute(
+                delete(role_perms).where(role_perms.c.role == role, role_perms.c.perm.in_(list(perms)))
+            )

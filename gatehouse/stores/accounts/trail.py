@@ -1,0 +1,83 @@
+"""The audit trail: appended to, read back, and pruned by age."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select
+
+from gatehouse.stores.accounts.schema import audit_events
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.stores.accounts.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored event. `id` is 0 until the database has given it one."""
+
+    id: int
+    at: float
+    event: str
+    user: int | None
+    session: str | None
+    address: str | None
+    request: str | None
+    reason: str | None
+    detail: str | None
+
+
+class Trail:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, entries: Sequence[Entry]) -> None:
+        async with self._database.writing() as db:
+            await db.execute(
+                insert(audit_events),
+                [
+                    {
+                        "at": entry.at,
+                        "event": entry.event,
+                        "user": entry.user,
+                        "session": entry.session,
+                        "address": entry.address,
+                        "request": entry.request,
+                        "reason": entry.reason,
+                        "detail": entry.detail,
+                    }
+                    for entry in entries
+                ],
+            )
+
+    async def read(
+        self,
+        *,
+        after: int = 0,
+        newest: int | None = None,
+        user: int | None = None,
+        events: Sequence[str] = (),
+        since: float | None = None,
+    ) -> Sequence[Entry]:
+        """Events in the order of their ids: those after an id, or only the `newest` so many."""
+        query = select(audit_events).where(audit_events.c.id > after)
+        if user is not None:
+            query = query.where(audit_events.c.user == user)
+        if events:
+            query = query.where(audit_events.c.event.in_(list(events)))
+        if since is not None:
+            query = query.where(audit_events.c.at >= since)
+        query = query.order_by(audit_events.c.id.desc() if newest else audit_events.c.id).limit(newest or 1000)
+        async with self._database.reading() as db:
+            rows = (await db.execute(query)).all()
+        return [Entry(*row) for row in (reversed(rows) if newest else rows)]
+
+    async def prune(self, before: float, limit: int = 1000) -> int:
+        """Delete up to `limit` events older than `before`; return how many went."""
+        oldest = select(audit_events.c.id).where(audit_events.c.at < before).limit(limit)
+        async with self._database.writing() as db:
+            result = await db.execute(delete(audit_events).where(audit_events.c.id.in_(oldest)))
+        return result.rowcount

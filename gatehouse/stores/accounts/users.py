@@ -1,0 +1,199 @@
+"""Users and the roles they hold."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.stores.accounts.schema import departments, role_perms, roles, user_roles, users
+from gatehouse.stores.errors import Duplicate, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.accounts.database import Database
+
+
+def name_key(username: str) -> str:
+    """The form under which a name is looked up and counted: without regard to case and to Unicode spelling."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    id: int
+    username: str
+    nickname: str
+    avatar: str
+    department: int
+    password: str  # the hash
+    enabled: bool
+    captcha_exempt: bool
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    username: str
+    nickname: str
+    password: str
+    department: int
+    created: float
+    avatar: str = ""
+    enabled: bool = True
+    captcha_exempt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A user with the codes of its enabled roles and the perms they give, each sorted."""
+
+    user: User
+    roles: tuple[str, ...]
+    perms: tuple[str, ...]
+
+
+_COLUMNS = [
+    users.c[name]
+    for name in (
+        "id", "username", "nickname", "avatar", "department", "password", "enabled", "captcha_exempt", "created",
+    )
+]  # fmt: skip
+
+
+class Users:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def by_name(self, username: str) -> User | None:
+        async with self._database.reading() as db:
+            row = (await db.execute(select(*_COLUMNS).where(users.c.name_key == name_key(username)))).first()
+        return User(*row) if row else None
+
+    async def profile(self, user: int) -> Profile | None:
+        async with self._database.reading() as db:
+            row = (await db.execute(select(*_COLUMNS).where(users.c.id == user))).first()
+            if row is None:
+                return None
+            held = select(user_roles.c.role).where(user_roles.c.user == user)
+            enabled = (
+                await db.execute(
+                    select(roles.c.id, roles.c.code)
+                    .where(roles.c.id.in_(held), roles.c.enabled)
+                    .order_by(roles.c.code)
+                )
+            ).all()
+            perms = (
+                await db.scalars(
+                    select(role_perms.c.perm)
+                    .where(role_perms.c.role.in_([role.id for role in enabled]))
+                    .distinct()
+                    .order_by(role_perms.c.perm)
+                )
+            ).all()
+        return Profile(User(*row), tuple(role.code for role in enabled), tuple(perms))
+
+    async def page(self, *, after: int = 0, limit: int = 100, search: str = "") -> Sequence[Profile]:
+        """Users in the order of their ids, with the codes of all roles they hold; perms are left out."""
+        query = select(*_COLUMNS).where(users.c.id > after).order_by(users.c.id).limit(limit)
+        if search:
+            query = query.where(users.c.name_key.contains(name_key(search), autoescape=True))
+        async with self._database.reading() as db:
+            found = [User(*row) for row in (await db.execute(query)).all()]
+            codes: dict[int, list[str]] = {}
+            for row in await db.execute(
+                select(user_roles.c.user, roles.c.code)
+                .join(roles, roles.c.id == user_roles.c.role)
+                .where(user_roles.c.user.in_([user.id for user in found]))
+                .order_by(roles.c.code)
+            ):
+                codes.setdefault(row.user, []).append(row.code)
+        return [Profile(user, tuple(codes.get(user.id, ())), ()) for user in found]
+
+    async def count(self) -> int:
+        async with self._database.reading() as db:
+            return (await db.scalar(select(func.count()).select_from(users))) or 0
+
+    async def add(self, new: NewUser, role_codes: Sequence[str] = ()) -> int:
+        async with self._database.writing() as db:
+            await _require_department(db, new.department)
+            try:
+                result = await db.execute(
+                    insert(users).values(
+                        username=new.username,
+                        name_key=name_key(new.username),
+                        nickname=new.nickname,
+                        avatar=new.avatar,
+                        department=new.department,
+                        password=new.password,
+                        enabled=new.enabled,
+                        captcha_exempt=new.captcha_exempt,
+                        created=new.created,
+                    )
+                )
+            except IntegrityError:
+                raise Duplicate(f"there is a user {new.username!r} already") from None
+            user = int(result.inserted_primary_key[0])
+            for role in await _role_ids(db, role_codes):
+                await db.execute(insert(user_roles).values(user=user, role=role))
+        return user
+
+    async def change(self, user: int, **values: Any) -> None:
+        """Set columns of one user; `username` sets the key it is looked up by too."""
+        if "username" in values:
+            values["name_key"] = name_key(values["username"])
+        async with self._database.writing() as db:
+            if "department" in values:
+                await _require_department(db, values["department"])
+            try:
+                result = await db.execute(update(users).where(users.c.id == user).values(**values))
+            except IntegrityError:
+                raise Duplicate(f"there is a user {values['username']!r} already") from None
+            if result.rowcount == 0:
+                raise Missing(f"there is no user {user}")
+
+    async def replace_password(self, user: int, old: str, new: str) -> bool:
+        """Set the hash if it still is `old`: a hash made from an outdated password must not undo a change."""
+        async with self._database.writing() as db:
+            result = await db.execute(
+                update(users).where(users.c.id == user, users.c.password == old).values(password=new)
+            )
+        return result.rowcount == 1
+
+    async def delete(self, user: int) -> None:
+        async with self._database.writing() as db:
+            await db.execute(delete(users).where(users.c.id == user))
+
+    async def grant(self, user: int, role_codes: Sequence[str]) -> None:
+        async with self._database.writing() as db:
+            wanted = await _role_ids(db, role_codes)
+            held = set(await db.scalars(select(user_roles.c.role).where(user_roles.c.user == user)))
+            for role in wanted:
+                if role not in held:
+                    await db.execute(insert(user_roles).values(user=user, role=role))
+
+    async def revoke(self, user: int, role_codes: Sequence[str]) -> None:
+        async with self._database.writing() as db:
+            unwanted = await _role_ids(db, role_codes)
+            await db.execute(
+                delete(user_roles).where(user_roles.c.user == user, user_roles.c.role.in_(unwanted))
+            )
+
+
+async def _role_ids(db: AsyncConnection, codes: Sequence[str]) -> list[int]:
+    found = {row.code: row.id for row in await db.execute(select(roles).where(roles.c.code.in_(codes)))}
+    for code in codes:
+        if code not in found:
+            raise Missing(f"there is no role {code!r}")
+    return list(found.values())
+
+
+async def _require_department(db: AsyncConnection, department: int) -> None:
+    if await db.scalar(select(departments.c.id).where(departments.c.id == department)) is None:
+        raise Missing(f"there is no department {department}")

@@ -1,0 +1,21 @@
+"""What a store can say when it cannot answer."""
+
+
+class StoreError(Exception):
+    """Base of everything a store raises on purpose."""
+
+
+class StoreUnavailable(StoreError):
+    """The engine cannot be reached, is too slow, or refused the work. Nothing may be assumed to have happened."""
+
+
+class Duplicate(StoreError):
+    """Something with this name exists already."""
+
+
+class Missing(StoreError):
+    """There is nothing of this name or id."""
+
+
+class InUse(StoreError):
+    """It cannot go while others refer to it."""

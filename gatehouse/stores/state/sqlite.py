@@ -1,0 +1,263 @@
+"""State in one SQLite file that all workers of a machine share (WAL).
+
+Point reads take a few microseconds and run on the event loop; every write goes through the `Writer`. A read
+opens its own snapshot, so it sees every commit of every worker that was acknowledged before it began.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import apsw
+
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.state import KEEP_ENDED, Rotation, Session, Strikes, Waits, forget_at, next_strikes
+from gatehouse.stores.state.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from gatehouse.readable import Rate
+
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY, user INTEGER NOT NULL, generation INTEGER NOT NULL, opened REAL NOT NULL,
+  rotated REAL NOT NULL, ends REAL NOT NULL, latest REAL NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user, opened);
+CREATE INDEX sessions_by_end ON sessions (ends);
+CREATE TABLE epochs (user INTEGER PRIMARY KEY, epoch INTEGER NOT NULL);
+CREATE TABLE captchas (fingerprint BLOB PRIMARY KEY, expires INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX captchas_by_end ON captchas (expires);
+CREATE TABLE rates (key TEXT PRIMARY KEY, arrival REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX rates_by_end ON rates (arrival);
+CREATE TABLE strikes (
+  key TEXT PRIMARY KEY, failures INTEGER NOT NULL, since REAL NOT NULL, level INTEGER NOT NULL,
+  until REAL NOT NULL, expires REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX strikes_by_end ON strikes (expires);
+CREATE TABLE marks (key TEXT PRIMARY KEY, expires REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX marks_by_end ON marks (expires);
+"""
+
+BUSY_MILLISECONDS = 5_000
+SWEEP_BATCH = 500
+
+_COLUMNS = "s.id, s.user, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address, s.agent"
+_EPOCH = "coalesce((SELECT epoch FROM epochs e WHERE e.user = s.user), 0)"
+_READ = f"SELECT {_COLUMNS}, {_EPOCH} FROM sessions s WHERE s.id = ?"  # noqa: S608 - constants only
+_READ_USER = f"SELECT {_COLUMNS}, {_EPOCH} FROM sessions s WHERE s.user = ? ORDER BY s.opened, s.id"  # noqa: S608
+_STRIKES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
+
+
+def connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # FULL: the log is synced before a commit is answered, so a power cut loses no acknowledged logout.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA mmap_size = 268435456")
+    connection.execute("PRAGMA journal_size_limit = 67108864")
+    return connection
+
+
+def create(path: Path) -> None:
+    """Make the file and its tables if they are not there; safe when several processes do it at once."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = connect(path)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        [(version,)] = connection.execute("PRAGMA user_version")
+        if version == 0:
+            connection.execute(SCHEMA)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version != SCHEMA_VERSION:
+            raise StoreUnavailable(f"{path} has state version {version}; this release needs {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+class SQLiteState:
+    """The `State` protocol over one file."""
+
+    def __init__(self, path: Path) -> None:
+        create(path)
+        self._reader = connect(path)
+        self._read = self._reader.cursor().execute
+        self._writer = Writer(lambda: connect(path))
+
+    def _row(self, sql: str, *values: apsw.SQLiteValue) -> tuple[apsw.SQLiteValue, ...] | None:
+        # fetchall, not fetchone: a statement that is not run to its end keeps its snapshot, and the next read
+        # of this connection would not see what other workers have committed since.
+        try:
+            rows = self._read(sql, values).fetchall()
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+        return rows[0] if rows else None
+
+    # Sessions
+
+    async def open_session(self, session: Session, at_most: int) -> Sequence[Session]:
+        def work(db: apsw.Connection) -> list[Session]:
+            db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session[:9])
+            sessions = _of_user(db, session.user)
+            return _remove(db, sessions[: max(0, len(sessions) - at_most)])
+
+        return await self._writer.write(work)
+
+    async def read_session(self, session_id: str) -> Session | None:
+        row = self._row(_READ, session_id)
+        return Session._make(row) if row else None
+
+    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
+        def work(db: apsw.Connection) -> Rotation | None:
+            db.execute(
+                "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"
+                " WHERE id = ?1 AND generation = ?4 AND ends > ?2",
+                (session_id, now, ends, generation),
+            )
+            rotated = db.changes() == 1
+            row = db.execute(_READ, (session_id,)).fetchone()
+            return Rotation(rotated, Session._make(row)) if row else None
+
+        return await self._writer.write(work)
+
+    async def end_session(self, session_id: str) -> Session | None:
+        def work(db: apsw.Connection) -> Session | None:
+            row = db.execute(_READ, (session_id,)).fetchone()
+            return _remove(db, [Session._make(row)])[0] if row else None
+
+        return await self._writer.write(work)
+
+    async def sessions_of(self, user: int) -> Sequence[Session]:
+        try:
+            return _of_user(self._reader, user)
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+
+    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
+        return await self._writer.write(
+            lambda db: _remove(db, [session for session in _of_user(db, user) if session.id != keep])
+        )
+
+    # Epochs
+
+    async def raise_epochs(self, users: Iterable[int], now: float) -> None:
+        # Milliseconds, so that an epoch lost with the file cannot come back with another meaning.
+        values = [(user, int(now * 1000)) for user in users]
+        await self._writer.write(
+            lambda db: db.executemany(
+                "INSERT INTO epochs VALUES (?, ?) ON CONFLICT (user)"
+                " DO UPDATE SET epoch = max(epoch + 1, excluded.epoch)",
+                values,
+            )
+        )
+
+    # Captchas
+
+    async def use_captcha(self, fingerprint: bytes, expires: int) -> bool:
+        def work(db: apsw.Connection) -> bool:
+            db.execute("INSERT OR IGNORE INTO captchas VALUES (?, ?)", (fingerprint, expires))
+            return db.changes() == 1
+
+        return await self._writer.write(work)
+
+    # Limits
+
+    async def take(self, key: str, rate: Rate, now: float) -> float:
+        """GCRA: one number a key, the time at which the key would be idle again."""
+        interval = rate.seconds / rate.count
+
+        def work(db: apsw.Connection) -> float:
+            row = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).fetchone()
+            arrival = max(float(row[0]) if row else now, now)
+            wait = arrival + interval - rate.seconds - now
+            if wait > 1e-9:
+                return wait
+            db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival + interval))
+            return 0.0
+
+        return await self._writer.write(work)
+
+    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
+        def work(db: apsw.Connection) -> Strikes | None:
+            row = db.execute(_STRIKES, (key,)).fetchone()
+            after = next_strikes(Strikes._make(row) if row else None, key, waits, now)
+            if after is not None:
+                db.execute(
+                    "INSERT OR REPLACE INTO strikes VALUES (?, ?, ?, ?, ?, ?)", (*after, forget_at(after, waits))
+                )
+            return after
+
+        return await self._writer.write(work)
+
+    async def strikes(self, key: str) -> Strikes | None:
+        row = self._row(_STRIKES, key)
+        return Strikes._make(row) if row else None
+
+    async def forgive(self, key: str) -> bool:
+        def work(db: apsw.Connection) -> bool:
+            db.execute("DELETE FROM strikes WHERE key = ?", (key,))
+            return db.changes() == 1
+
+        if self._row(_STRIKES, key) is None:
+            return False  # the usual case at login: nothing to forgive, nothing to write
+        return await self._writer.write(work)
+
+    async def waiting(self, now: float) -> Sequence[Strikes]:
+        try:
+            rows = self._reader.execute(
+                "SELECT key, failures, since, level, until FROM strikes WHERE until > ? ORDER BY until DESC", (now,)
+            ).fetchall()
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+        return [Strikes._make(row) for row in rows]
+
+    async def remember(self, key: str, expires: float) -> None:
+        await self._writer.write(lambda db: db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, expires)))
+
+    async def remembers(self, key: str, now: float) -> bool:
+        return self._row("SELECT 1 FROM marks WHERE key = ? AND expires > ?", key, now) is not None
+
+    # Housekeeping
+
+    async def sweep(self, now: float) -> Sequence[Session]:
+        def work(db: apsw.Connection) -> list[Session]:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM sessions s WHERE s.ends <= ? LIMIT ?",  # noqa: S608 - constants only
+                (now - KEEP_ENDED, SWEEP_BATCH),
+            ).fetchall()
+            for table, key, column in (
+                ("captchas", "fingerprint", "expires"),
+                ("rates", "key", "arrival"),
+                ("strikes", "key", "expires"),
+                ("marks", "key", "expires"),
+            ):
+                db.execute(
+                    f"DELETE FROM {table} WHERE {key} IN"  # noqa: S608 - constants only
+                    f" (SELECT {key} FROM {table} WHERE {column} <= ? LIMIT ?)",
+                    (now, SWEEP_BATCH),
+                )
+            return _remove(db, [Session._make(row) for row in rows])
+
+        return await self._writer.write(work)
+
+    async def ping(self) -> None:
+        await self._writer.write(lambda db: db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall())
+
+    async def close(self) -> None:
+        self._writer.close()
+        self._reader.close()
+
+
+def _of_user(db: apsw.Connection, user: int) -> list[Session]:
+    return [Session._make(row) for row in db.execute(_READ_USER, (user,))]
+
+
+def _remove(db: apsw.Connection, sessions: list[Session]) -> list[Session]:
+    db.executemany("DELETE FROM sessions WHERE id = ?", [(session.id,) for session in sessions])
+    return sessions
