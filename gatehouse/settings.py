@@ -106,9 +106,7 @@ def _optional_path(text: str) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    data_dir: Path = setting(
-        Path("data"), "Folder of the embedded default: databases and the generated secret.", Path
-    )
+    data_dir: Path = setting(Path("data"), "Folder of the embedded default: databases and the generated secret.", Path)
     host: str = setting("127.0.0.1", "Address to listen on.", str.strip)
     port: int = setting(8000, "Port to listen on.", _between(1, 65535))
     base_path: str = setting("", "Path prefix under which every path of the service lives.", _base_path)
@@ -141,7 +139,9 @@ class Settings:
     )
     access_ttl: int = setting(7200, "Life of an access token.", _seconds(1, 86400))
     refresh_ttl: int = setting(604800, "A session ends after this long without a refresh.", _seconds(1, 31536000))
-    session_max: int = setting(2592000, "A session ends this long after login, whatever happens.", _seconds(1, 31536000))
+    session_max: int = setting(
+        2592000, "A session ends this long after login, whatever happens.", _seconds(1, 31536000)
+    )
     refresh_grace: int = setting(
         10, "How long after its rotation the parent of a refresh token is still answered.", _seconds(0, 60)
     )
@@ -150,23 +150,23 @@ class Settings:
     )
     captcha_ttl: int = setting(120, "Life of a captcha.", _seconds(1, 3600))
     captcha_difficulty: Difficulty = setting(
-        Difficulty.NORMAL, "How hard the captcha is to read: easy, normal or hard.", lambda t: Difficulty(t.strip().lower())
+        Difficulty.NORMAL,
+        "How hard the captcha is to read: easy, normal or hard.",
+        lambda t: Difficulty(t.strip().lower()),
     )
     captcha_exempt_addresses: tuple[Network, ...] = setting(
         (), "Networks whose logins need no captcha, for people who cannot see it.", networks
     )
-    captcha_test_answer: str = setting(
-        "", "For tests, on loopback only: the answer of every captcha.", _test_answer
-    )
+    captcha_test_answer: str = setting("", "For tests, on loopback only: the answer of every captcha.", _test_answer)
     limits: bool = setting(True, "For tests, on loopback only: off lifts every limit.", switch)
     limit_login_address: Rate = setting(Rate(30, 60), "Logins an address may try.", rate)
     limit_login_name: Rate = setting(
-        Rate(10, 300), "Failed logins a name may have before it must wait; the wait grows to 15 minutes.", rate
+        Rate(10, 300),
+        "Failed logins a name may have before it must wait; the wait grows to 15 minutes.",
+        rate,
     )
     limit_login_total: Rate = setting(Rate(6000, 60), "Logins everybody together may try.", rate)
-    limit_captcha_address: Rate = setting(
-        Rate(120, 60), "Captchas an address may ask of one worker.", rate
-    )
+    limit_captcha_address: Rate = setting(Rate(120, 60), "Captchas an address may ask of one worker.", rate)
     limit_refresh_address: Rate = setting(Rate(300, 60), "Refreshes an address may try.", rate)
     trusted_proxies: tuple[Network, ...] = setting(
         (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are believed.", networks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +16,8 @@ from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from sqlalchemy.engine import CursorResult
 
 POOL_SIZE = 8
 POOL_OVERFLOW = 0
@@ -97,7 +98,7 @@ class Database:
                 yield await connection.execution_options(reading=reading)
         except IntegrityError:
             raise  # a rule of the schema was broken: the caller knows which, and what to say
-        except (SQLAlchemyError, OSError, asyncio.TimeoutError) as problem:
+        except (SQLAlchemyError, OSError, TimeoutError) as problem:
             # The driver's text may hold values; the type alone says enough.
             cause = problem.orig if isinstance(problem, DBAPIError) else problem
             raise StoreUnavailable(f"accounts database: {type(cause).__name__}") from problem
@@ -114,3 +115,11 @@ class Database:
         """The file of an SQLite database."""
         url = self.engine.url
         return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+
+
+def new_id(result: CursorResult[Any]) -> int:
+    """The number the database gave to the row just inserted."""
+    key = result.inserted_primary_key
+    if key is None:
+        raise StoreUnavailable("accounts database: no id for a new row")
+    return int(key[0])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
+from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import departments, users
 from gatehouse.stores.errors import InUse, Missing
 
@@ -46,7 +47,7 @@ class Departments:
             if parent is not None:
                 await _require(db, parent)
             result = await db.execute(insert(departments).values(name=name, parent=parent))
-        return int(result.inserted_primary_key[0])
+        return new_id(result)
 
     async def change(self, department: int, *, name: str | None = None, parent: int | None = None) -> None:
         async with self._database.writing() as db:

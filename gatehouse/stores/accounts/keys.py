@@ -53,7 +53,11 @@ class Keys:
                 )
             await db.execute(
                 insert(signing_keys).values(
-                    kid=key.kid, public=key.public, sealed=key.sealed, created=key.created, retired=key.retired
+                    kid=key.kid,
+                    public=key.public,
+                    sealed=key.sealed,
+                    created=key.created,
+                    retired=key.retired,
                 )
             )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import role_perms, roles, user_roles
 from gatehouse.stores.errors import Duplicate, Missing
 
@@ -62,7 +63,7 @@ class Roles:
                 result = await db.execute(insert(roles).values(code=code, name=name, enabled=True))
             except IntegrityError:
                 raise Duplicate(f"there is a role {code!r} already") from None
-            role = int(result.inserted_primary_key[0])
+            role = new_id(result)
             for perm in dict.fromkeys(perms):
                 await db.execute(insert(role_perms).values(role=role, perm=perm))
         return role
@@ -89,6 +90,4 @@ class Roles:
 
     async def deny(self, role: int, perms: Sequence[str]) -> None:
         async with self._database.writing() as db:
-            await db.execute(
-                delete(role_perms).where(role_perms.c.role == role, role_perms.c.perm.in_(list(perms)))
-            )
+            await db.execute(delete(role_perms).where(role_perms.c.role == role, role_perms.c.perm.in_(list(perms))))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import departments, role_perms, roles, user_roles, users
 from gatehouse.stores.errors import Duplicate, Missing
 
@@ -84,9 +85,7 @@ class Users:
             held = select(user_roles.c.role).where(user_roles.c.user == user)
             enabled = (
                 await db.execute(
-                    select(roles.c.id, roles.c.code)
-                    .where(roles.c.id.in_(held), roles.c.enabled)
-                    .order_by(roles.c.code)
+                    select(roles.c.id, roles.c.code).where(roles.c.id.in_(held), roles.c.enabled).order_by(roles.c.code)
                 )
             ).all()
             perms = (
@@ -139,7 +138,7 @@ class Users:
                 )
             except IntegrityError:
                 raise Duplicate(f"there is a user {new.username!r} already") from None
-            user = int(result.inserted_primary_key[0])
+            user = new_id(result)
             for role in await _role_ids(db, role_codes):
                 await db.execute(insert(user_roles).values(user=user, role=role))
         return user
@@ -181,9 +180,7 @@ class Users:
     async def revoke(self, user: int, role_codes: Sequence[str]) -> None:
         async with self._database.writing() as db:
             unwanted = await _role_ids(db, role_codes)
-            await db.execute(
-                delete(user_roles).where(user_roles.c.user == user, user_roles.c.role.in_(unwanted))
-            )
+            await db.execute(delete(user_roles).where(user_roles.c.user == user, user_roles.c.role.in_(unwanted)))
 
 
 async def _role_ids(db: AsyncConnection, codes: Sequence[str]) -> list[int]:

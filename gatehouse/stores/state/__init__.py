@@ -67,8 +67,8 @@ class Strikes(NamedTuple):
 
 class State(Protocol):
     # Sessions
-    async def open_session(self, session: Session, at_most: int) -> Sequence[Session]:
-        """Store a new session; return the user's oldest ones that had to go to keep `at_most`."""
+    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+        """Store a new session. Returns it with its user's epoch, and the oldest that went to keep `at_most`."""
         ...
 
     async def read_session(self, session_id: str) -> Session | None:

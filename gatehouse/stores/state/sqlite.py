@@ -101,11 +101,12 @@ class SQLiteState:
 
     # Sessions
 
-    async def open_session(self, session: Session, at_most: int) -> Sequence[Session]:
-        def work(db: apsw.Connection) -> list[Session]:
+    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+        def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
             db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session[:9])
-            sessions = _of_user(db, session.user)
-            return _remove(db, sessions[: max(0, len(sessions) - at_most)])
+            others = [other for other in _of_user(db, session.user) if other.id != session.id]
+            [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
+            return opened, _remove(db, others[: max(0, len(others) + 1 - at_most)])
 
         return await self._writer.write(work)
 
@@ -189,7 +190,8 @@ class SQLiteState:
             after = next_strikes(Strikes._make(row) if row else None, key, waits, now)
             if after is not None:
                 db.execute(
-                    "INSERT OR REPLACE INTO strikes VALUES (?, ?, ?, ?, ?, ?)", (*after, forget_at(after, waits))
+                    "INSERT OR REPLACE INTO strikes VALUES (?, ?, ?, ?, ?, ?)",
+                    (*after, forget_at(after, waits)),
                 )
             return after
 
@@ -211,7 +213,8 @@ class SQLiteState:
     async def waiting(self, now: float) -> Sequence[Strikes]:
         try:
             rows = self._reader.execute(
-                "SELECT key, failures, since, level, until FROM strikes WHERE until > ? ORDER BY until DESC", (now,)
+                "SELECT key, failures, since, level, until FROM strikes WHERE until > ? ORDER BY until DESC",
+                (now,),
             ).fetchall()
         except apsw.Error as problem:
             raise StoreUnavailable(f"state file: {problem}") from problem

@@ -1,0 +1,5 @@
+"""`python -m gatehouse` is `gatehouse`."""
+
+from gatehouse.cli import main
+
+main()

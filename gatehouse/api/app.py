@@ -1,0 +1,132 @@
+"""The application: a table from exact path and method to an endpoint, and the last resort for what fails.
+
+It speaks RSGI, the native interface of the server, because the contract is a handful of fixed paths: a dictionary
+finds them, and everything a framework would add on top costs more than the request itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import structlog
+
+from gatehouse.api.address import is_trusted, peer_address
+from gatehouse.api.auth import AuthEndpoints
+from gatehouse.api.cors import Cors
+from gatehouse.api.errors import MethodNotAllowed, NoSuchPath
+from gatehouse.api.operations import OPERATIONS, PREFIX
+from gatehouse.api.ops import OpsEndpoints
+from gatehouse.api.reply import Reply, failure, plain_failure
+from gatehouse.api.request import Request
+from gatehouse.api.users import UserEndpoints
+from gatehouse.auth.refusals import Refused
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.auth.captcha.image import Painter
+    from gatehouse.service import Service
+
+    Endpoint = Callable[[Request], Awaitable[Reply]]
+
+log = structlog.get_logger("gatehouse.api")
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Route(NamedTuple):
+    operation: str
+    endpoint: Endpoint
+
+
+class App:
+    def __init__(self, service: Service, painter: Painter) -> None:
+        self._service = service
+        self._routes = _routes(service, painter)
+        self._api_prefix = service.settings.base_path + PREFIX
+        self._trusted = service.settings.trusted_proxies
+        self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
+        # Unique for the life of the process, and a different one in every process.
+        self._id_prefix = secrets.token_hex(6)
+        self._numbers = itertools.count(1)
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.run_until_complete(self._service.start())
+
+    def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.run_until_complete(self._service.stop())
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        request = Request(scope, protocol, self._request_id(scope), self._trusted)
+        methods = self._routes.get(request.path)
+        reply = None
+        if self._cors is not None:
+            reply = self._cors.preflight(request, methods or ())
+        if reply is None:
+            reply = await self._answer(request, methods)
+        headers = [*reply.headers, ("x-request-id", request.id)]
+        if self._cors is not None:
+            headers += self._cors.headers(request)
+        protocol.response_bytes(reply.status, headers, reply.body)
+
+    async def _answer(self, request: Request, methods: dict[str, Route] | None) -> Reply:
+        try:
+            if methods is None:
+                raise NoSuchPath(request.path)
+            route = methods.get(request.method)
+            if route is None:
+                raise MethodNotAllowed(", ".join(methods))
+            return await route.endpoint(request)
+        except Refused as refusal:
+            return self._failure(refusal, request)
+        except StoreUnavailable as outage:
+            log.warning("store unavailable", request=request.id, path=request.path, problem=str(outage))
+            return self._failure(outage, request)
+        except Exception as fault:
+            # The last resort: whatever was not foreseen is told to the log, and to the caller only that it was.
+            log.exception("unforeseen", request=request.id, path=request.path)
+            return self._failure(fault, request)
+
+    def _failure(self, problem: Exception, request: Request) -> Reply:
+        path = request.path
+        if path.startswith(self._api_prefix) and path[len(self._api_prefix) :][:1] in {"", "/"}:
+            return failure(problem, request.language)
+        return plain_failure(problem)
+
+    def _request_id(self, scope: Any) -> str:
+        """Our own, or the one that a trusted proxy has given the request."""
+        if self._trusted:
+            given = scope.headers.get("x-request-id")
+            if given and _REQUEST_ID.fullmatch(given) and is_trusted(peer_address(scope.client), self._trusted):
+                return str(given)
+        return f"{self._id_prefix}-{next(self._numbers):x}"
+
+
+def _routes(service: Service, painter: Painter) -> dict[str, dict[str, Route]]:
+    auth, users, ops = AuthEndpoints(service, painter), UserEndpoints(service), OpsEndpoints(service)
+    endpoints: dict[str, Endpoint] = {
+        "captcha": auth.captcha,
+        "login": auth.login,
+        "refresh": auth.refresh,
+        "logout": auth.logout,
+        "me": users.me,
+    }
+    base = service.settings.base_path
+    table: dict[str, dict[str, Route]] = {}
+    for operation in OPERATIONS:
+        route = Route(operation.name, endpoints[operation.name])
+        table.setdefault(base + operation.path, {})[operation.method] = route
+    for path, name, endpoint in (
+        ("/health/live", "live", ops.live),
+        ("/health/ready", "ready", ops.ready),
+        ("/.well-known/jwks.json", "jwks", ops.jwks),
+        ("/openapi.json", "openapi", ops.openapi),
+        ("/avatar.svg", "avatar", ops.avatar),
+    ):
+        table[base + path] = {"GET": Route(name, endpoint), "HEAD": Route(name, endpoint)}
+    return table

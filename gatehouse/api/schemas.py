@@ -1,0 +1,67 @@
+"""The bodies of the contract. The same types decode requests, encode answers and describe both in OpenAPI.
+
+Field names are those on the wire, of both variants.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+Username = Annotated[str, Meta(min_length=1, max_length=64, description="Without regard to case.", examples=["admin"])]
+Password = Annotated[str, Meta(min_length=1, description="Never cut, trimmed or folded.")]
+CaptchaId = Annotated[str, Meta(min_length=1, max_length=64, description="As the captcha operation returned it.")]
+CaptchaCode = Annotated[str, Meta(min_length=1, max_length=32, description="What the picture shows, in any case.")]
+RefreshToken = Annotated[str, Meta(min_length=1, max_length=1024)]
+
+
+class LoginBody(Struct):
+    """Either name of the captcha's id will do; both are fine if they are equal."""
+
+    username: Username
+    password: Password
+    captchaCode: CaptchaCode | None = None
+    captchaKey: CaptchaId | None = None
+    captchaId: CaptchaId | None = None
+
+
+class RefreshBody(Struct):
+    """Variant A. In variant B the token comes as the query parameter of the same name."""
+
+    refreshToken: RefreshToken | None = None
+
+
+class CaptchaData(Struct):
+    """One captcha under the names of both variants."""
+
+    captchaKey: str
+    captchaImage: str
+    captchaId: str
+    captchaBase64: str
+
+
+class TokenData(Struct):
+    accessToken: str
+    refreshToken: str
+    tokenType: Annotated[str, Meta(examples=["Bearer"])]
+    expiresIn: Annotated[int, Meta(description="Seconds until the access token expires.", examples=[7200])]
+
+
+class UserData(Struct):
+    userId: int
+    username: str
+    nickname: str
+    avatar: str
+    deptId: int
+    roles: list[str]
+    perms: list[str]
+
+
+class Envelope(Struct, omit_defaults=True):
+    """Every answer. `code` is `00000` for success; `data` is there only where the operation returns something."""
+
+    code: str
+    msg: str
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET

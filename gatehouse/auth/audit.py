@@ -1,0 +1,162 @@
+"""The audit trail: every event that someone may one day have to explain, with who, whence, when and why.
+
+Recording never waits and never fails a request: the event goes to the log at once and into a bounded queue, from
+which a task writes batches to the accounts. When the queue is full (the database has been away for long) the log
+line is all that is kept, and the number of events lost to the database is counted. A stop writes what is queued.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import structlog
+
+from gatehouse.stores.accounts.trail import Entry, Trail
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+QUEUE_LIMIT = 20_000
+BATCH = 500
+RETRY_SECONDS = 1.0
+
+log = structlog.get_logger("gatehouse.audit")
+
+
+class Event(StrEnum):
+    """What can happen. Tags are stored for years: they are added, never renamed."""
+
+    LOGIN = "login"
+    LOGIN_FAILED = "login.failed"
+    LOGIN_LOCKED = "login.locked"
+    REFRESH = "refresh"
+    REFRESH_FAILED = "refresh.failed"
+    LOGOUT = "logout"
+    SESSION_ENDED = "session.ended"
+    PASSWORD_CHANGED = "password.changed"
+    PASSWORD_REHASHED = "password.rehashed"
+    USER_ADDED = "user.added"
+    USER_CHANGED = "user.changed"
+    USER_DISABLED = "user.disabled"
+    USER_ENABLED = "user.enabled"
+    USER_DELETED = "user.deleted"
+    ROLE_ADDED = "role.added"
+    ROLE_CHANGED = "role.changed"
+    ROLE_DELETED = "role.deleted"
+    DEPARTMENT_ADDED = "department.added"
+    DEPARTMENT_CHANGED = "department.changed"
+    DEPARTMENT_DELETED = "department.deleted"
+    LIMIT_LIFTED = "limit.lifted"
+    KEY_ADDED = "key.added"
+    KEY_RETIRED = "key.retired"
+    SECRET_ROTATED = "secret.rotated"
+    SERVICE_KEY_ADDED = "service_key.added"
+    SERVICE_KEY_REVOKED = "service_key.revoked"
+
+
+class Ended(StrEnum):
+    """Why a session ended."""
+
+    LOGOUT = "logout"
+    REUSE = "reuse"
+    IDLE = "idle"
+    ABSOLUTE = "absolute"
+    DISABLED = "disabled"
+    DELETED = "deleted"
+    PASSWORD = "password"
+    OPERATOR = "operator"
+    LIMIT = "limit"
+    USER = "user"
+
+
+class Caller(NamedTuple):
+    """Where a request comes from. The address is one we believe, the agent whatever it says of itself."""
+
+    address: str = ""
+    agent: str = ""
+    request: str = ""
+
+
+class Audit:
+    def __init__(self, trail: Trail, clock: Callable[[], float]) -> None:
+        self._trail = trail
+        self._clock = clock
+        self._queue: list[Entry] = []
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self.lost = 0
+
+    def record(
+        self,
+        event: Event,
+        caller: Caller,
+        *,
+        user: int | None = None,
+        session: str | None = None,
+        reason: str | None = None,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        entry = Entry(
+            id=0,
+            at=self._clock(),
+            event=event.value,
+            user=user,
+            session=session,
+            address=caller.address or None,
+            request=caller.request or None,
+            reason=reason,
+            detail=msgspec.json.encode(detail).decode() if detail else None,
+        )
+        facts = {
+            "user": user,
+            "session": session,
+            "address": entry.address,
+            "request": entry.request,
+            "reason": reason,
+        }
+        log.info(
+            event.value,
+            **{name: value for name, value in facts.items() if value is not None},
+            **(detail or {}),
+        )
+        if len(self._queue) >= QUEUE_LIMIT:
+            self.lost += 1
+            return
+        self._queue.append(entry)
+        self._wake.set()
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._write_forever())
+
+    async def stop(self) -> None:
+        """Write what is queued and stop; if the database is away, the log lines are all that remains."""
+        self._stopping = True
+        self._wake.set()
+        if self._task:
+            await self._task
+        else:
+            await self._write_forever()
+
+    async def _write_forever(self) -> None:
+        while self._queue or not self._stopping:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self._flush()
+            except StoreUnavailable as problem:
+                log.warning("audit events wait for the database", queued=len(self._queue), problem=str(problem))
+                if self._stopping:
+                    return
+                await asyncio.sleep(RETRY_SECONDS)
+                self._wake.set()
+
+    async def _flush(self) -> None:
+        while self._queue:
+            batch = self._queue[:BATCH]
+            await self._trail.append(batch)
+            del self._queue[: len(batch)]

@@ -1,0 +1,116 @@
+"""The gate: what a token opens. From tokens to a live session and its user, and back to tokens.
+
+The one place where sessions, tokens and profiles meet; login, refresh, logout and users/me all pass through here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
+from gatehouse.auth.tokens import TokenSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.login import Attempt, Login
+    from gatehouse.auth.profiles import Profiles, Remembered
+    from gatehouse.auth.sessions import Sessions
+    from gatehouse.auth.throttle import Throttle
+    from gatehouse.auth.tokens import AccessTokens, RefreshTokens
+    from gatehouse.stores.state import Session
+
+
+class Entered(NamedTuple):
+    """Who is calling, on which session."""
+
+    session: Session
+    remembered: Remembered
+
+
+class Gate:
+    def __init__(
+        self,
+        *,
+        login: Login,
+        sessions: Sessions,
+        profiles: Profiles,
+        access: AccessTokens,
+        refresh: RefreshTokens,
+        throttle: Throttle,
+        audit: Audit,
+        clock: Callable[[], float],
+        access_ttl: int,
+    ) -> None:
+        self._login = login
+        self._sessions = sessions
+        self._profiles = profiles
+        self._access = access
+        self._refresh = refresh
+        self._throttle = throttle
+        self._audit = audit
+        self._clock = clock
+        self._access_ttl = access_ttl
+
+    async def login(self, attempt: Attempt, caller: Caller) -> TokenSet:
+        session = await self._login(attempt, caller)
+        tokens = await self._tokens(session, caller)
+        if tokens is None:
+            raise CredentialsWrong("disabled while logging in")
+        return tokens
+
+    async def refresh(self, token: str, caller: Caller) -> TokenSet:
+        await self._throttle.admit_refresh(caller.address)
+        known = self._refresh.read(token)
+        if known is None:
+            self._audit.record(Event.REFRESH_FAILED, caller, reason="not_ours")
+            raise RefreshTokenInvalid("not a token of ours")
+        session_id, generation = known
+        try:
+            rotated, session = await self._sessions.refresh(session_id, generation, caller)
+        except RefreshTokenInvalid as refusal:
+            self._audit.record(Event.REFRESH_FAILED, caller, session=session_id, reason=str(refusal))
+            raise
+        tokens = await self._tokens(session, caller)
+        if tokens is None:
+            raise RefreshTokenInvalid("the user is disabled or gone")
+        reason = "rotated" if rotated else "repeated"
+        self._audit.record(Event.REFRESH, caller, user=session.user, session=session.id, reason=reason)
+        return tokens
+
+    async def logout(self, token: str | None, caller: Caller) -> None:
+        session = await self._session(token)
+        if await self._sessions.end(session.id, Ended.LOGOUT, caller) is None:
+            raise AccessTokenInvalid("somebody else has just ended this session")
+        self._audit.record(Event.LOGOUT, caller, user=session.user, session=session.id)
+
+    async def enter(self, token: str | None, caller: Caller) -> Entered:
+        """Who holds this access token; refused unless the session lives and the user is enabled."""
+        session = await self._session(token)
+        remembered = await self._profiles.get(session.user, session.epoch)
+        if remembered is None:
+            await self._sessions.end(session.id, Ended.DISABLED, caller)
+            raise AccessTokenInvalid("the user is disabled or gone")
+        return Entered(session, remembered)
+
+    async def _session(self, token: str | None) -> Session:
+        claims = await self._access.read(token, self._clock()) if token else None
+        if claims is None:
+            raise AccessTokenInvalid("no valid access token")
+        session = await self._sessions.live(claims.session)
+        if session is None or session.user != claims.user:
+            raise AccessTokenInvalid("the session has ended")
+        return session
+
+    async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
+        """A whole new token set; roles are read anew. None, and the session ended, if the user may not."""
+        remembered = await self._profiles.get(session.user, session.epoch)
+        if remembered is None:
+            await self._sessions.end(session.id, Ended.DISABLED, caller)
+            return None
+        now = self._clock()
+        expires = min(now + self._access_ttl, session.ends)
+        access = self._access.make(session.user, session.id, remembered.profile.roles, now, expires)
+        refresh = self._refresh.make(session.id, session.generation)
+        return TokenSet(access, refresh, int(expires) - int(now))

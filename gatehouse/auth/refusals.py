@@ -1,0 +1,70 @@
+"""Every way in which Gatehouse says no to a caller, apart from faults of HTTP itself.
+
+`api/errors.py` gives each its status, code and words; nothing else turns a refusal into an answer.
+"""
+
+from __future__ import annotations
+
+
+class Refused(Exception):
+    """Base of all that a caller may see. The text is for the log, never for the caller."""
+
+
+class RefusedFor(Refused):
+    """Refused for a while: `seconds` from now it may be tried again."""
+
+    def __init__(self, seconds: float, why: str = "") -> None:
+        super().__init__(why)
+        self.seconds = seconds
+
+
+class FieldMissing(Refused):
+    """A required field is absent or empty."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field} is missing")
+        self.field = field
+
+
+class FieldInvalid(Refused):
+    """A field has the wrong type, length or form, or contradicts another."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}")
+        self.field = field
+
+
+class CaptchaWrong(Refused):
+    """The answer is not what the picture shows."""
+
+
+class CaptchaGone(Refused):
+    """The captcha has expired, was used before, or never was."""
+
+
+class CredentialsWrong(Refused):
+    """Unknown name, wrong password or disabled user: the caller cannot tell which."""
+
+
+class NameMustWait(RefusedFor):
+    """Too many failed logins under this name, whether it exists or not."""
+
+
+class TooManyRequests(RefusedFor):
+    """A limit by address, or of all together, is used up."""
+
+
+class AccessTokenInvalid(Refused):
+    """Missing, malformed, forged, expired, revoked: all alike."""
+
+
+class RefreshTokenInvalid(Refused):
+    """The refresh token opens nothing, or nothing any more."""
+
+
+class NotAllowed(Refused):
+    """The caller is known, and may not do this."""
+
+
+class TooBusy(RefusedFor):
+    """More work is queued than can be done in reasonable time."""
