@@ -41,6 +41,7 @@ from gatehouse.stores.state.sqlite import create as create_state
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from gatehouse.auth.audit import Caller
     from gatehouse.settings import Settings
     from gatehouse.stores.state import State
 
@@ -131,7 +132,8 @@ async def prepare(settings: Settings) -> str | None:
         await database.close()
 
 
-def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> Service:
+def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
+    """Wire every part. `caller` is whom the audit trail names for changes to accounts."""
     secret = read_secret(settings)
     database = Database(settings.accounts_url)
     state = open_state(settings)
@@ -186,6 +188,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
         sessions=sessions,
         audit=audit,
         clock=clock,
+        caller=caller,
     )
     return Service(
         settings=settings,

@@ -185,7 +185,11 @@ class Settings:
     @property
     def accounts_url(self) -> str:
         """The SQLAlchemy URL of the accounts database, embedded default included."""
-        return self.database_url or f"sqlite:///{self.data_dir / 'accounts.db'}"
+        return self.database_url or f"sqlite:///{self.accounts_path}"
+
+    @property
+    def accounts_path(self) -> Path:
+        return self.data_dir / "accounts.db"
 
     @property
     def state_path(self) -> Path:

@@ -66,6 +66,13 @@ def connect(path: Path) -> apsw.Connection:
 
 def create(path: Path) -> None:
     """Make the file and its tables if they are not there; safe when several processes do it at once."""
+    try:
+        _create(path)
+    except (apsw.Error, OSError) as problem:
+        raise StoreUnavailable(f"state file {path}: {problem}") from problem
+
+
+def _create(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = connect(path)
     try:
