@@ -20,6 +20,8 @@ from gatehouse.auth.keys import KeyRing, derive
 from gatehouse.auth.login import Login
 from gatehouse.auth.passwords import HashPool
 from gatehouse.auth.profiles import Profiles
+from gatehouse.auth.self_service import SelfService
+from gatehouse.auth.service_keys import ServiceKeys
 from gatehouse.auth.sessions import Lifetimes, Sessions
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
@@ -28,6 +30,7 @@ from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.keys import Keys
+from gatehouse.stores.accounts.keys import ServiceKeys as StoredServiceKeys
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.trail import Trail
 from gatehouse.stores.accounts.users import Users
@@ -66,6 +69,8 @@ class Service:
     access: AccessTokens
     gate: Gate
     accounts: Accounts
+    self_service: SelfService
+    service_keys: ServiceKeys
     tasks: list[asyncio.Task[None]]
 
     async def start(self) -> None:
@@ -198,6 +203,8 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
         access=access,
         gate=gate,
         accounts=accounts,
+        self_service=SelfService(sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit),
+        service_keys=ServiceKeys(StoredServiceKeys(database)),
         tasks=[],
     )
 

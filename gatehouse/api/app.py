@@ -17,6 +17,7 @@ from gatehouse.api.address import is_trusted, peer_address
 from gatehouse.api.auth import AuthEndpoints
 from gatehouse.api.cors import Cors
 from gatehouse.api.errors import MethodNotAllowed, NoSuchPath
+from gatehouse.api.introspection import IntrospectionEndpoint
 from gatehouse.api.operations import OPERATIONS, PREFIX
 from gatehouse.api.ops import OpsEndpoints
 from gatehouse.api.reply import Reply, failure, plain_failure
@@ -63,7 +64,7 @@ class App:
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         request = Request(scope, protocol, self._request_id(scope), self._trusted)
-        methods = self._routes.get(request.path)
+        methods = self._routes.get(request.path) or self._by_segment(request)
         reply = None
         if self._cors is not None:
             reply = self._cors.preflight(request, methods or ())
@@ -92,6 +93,11 @@ class App:
             log.exception("unforeseen", request=request.id, path=request.path)
             return self._failure(fault, request)
 
+    def _by_segment(self, request: Request) -> dict[str, Route] | None:
+        """The few paths that end in an id."""
+        parent, _, request.segment = request.path.rpartition("/")
+        return self._routes.get(f"{parent}/{{id}}")
+
     def _failure(self, problem: Exception, request: Request) -> Reply:
         path = request.path
         if path.startswith(self._api_prefix) and path[len(self._api_prefix) :][:1] in {"", "/"}:
@@ -109,12 +115,17 @@ class App:
 
 def _routes(service: Service, painter: Painter) -> dict[str, dict[str, Route]]:
     auth, users, ops = AuthEndpoints(service, painter), UserEndpoints(service), OpsEndpoints(service)
+    introspection = IntrospectionEndpoint(service)
     endpoints: dict[str, Endpoint] = {
         "captcha": auth.captcha,
         "login": auth.login,
         "refresh": auth.refresh,
         "logout": auth.logout,
         "me": users.me,
+        "sessions": users.sessions,
+        "end_session": users.end_session,
+        "end_other_sessions": users.end_other_sessions,
+        "change_password": users.change_password,
     }
     base = service.settings.base_path
     table: dict[str, dict[str, Route]] = {}
@@ -129,4 +140,5 @@ def _routes(service: Service, painter: Painter) -> dict[str, dict[str, Route]]:
         ("/avatar.svg", "avatar", ops.avatar),
     ):
         table[base + path] = {"GET": Route(name, endpoint), "HEAD": Route(name, endpoint)}
+    table[base + "/oauth2/introspect"] = {"POST": Route("introspect", introspection.introspect)}
     return table

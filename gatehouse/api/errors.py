@@ -10,7 +10,8 @@ import math
 from typing import NamedTuple
 
 from gatehouse.auth import refusals
-from gatehouse.auth.refusals import FieldInvalid, FieldMissing, Refused, RefusedFor
+from gatehouse.auth.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
+from gatehouse.auth.refusals import FieldInvalid, FieldMissing, PasswordRefused, Refused, RefusedFor
 from gatehouse.stores.errors import StoreUnavailable
 
 STORE_RETRY_SECONDS = 2
@@ -48,6 +49,7 @@ class Entry(NamedTuple):
 CATALOGUE: dict[type[Exception], Entry] = {
     FieldMissing: Entry(400, "A0410", "{field} is required", "请填写 {field}"),
     FieldInvalid: Entry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
+    refusals.PasswordRefused: Entry(400, "A0421", "{problem}", "{problem}"),
     BodyUnreadable: Entry(400, "A0400", "The request body is not a JSON object", "请求体不是 JSON 对象"),
     BodyTooLarge: Entry(413, "A0400", "The request body is too large", "请求体过大"),
     NotJson: Entry(415, "A0400", "The request body must be JSON", "请求体必须为 JSON"),
@@ -63,6 +65,7 @@ CATALOGUE: dict[type[Exception], Entry] = {
         401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
     ),
     refusals.NotAllowed: Entry(403, "A0301", "Not allowed", "没有访问权限"),
+    refusals.NoSuchSession: Entry(404, "C0113", "You have no such session", "没有该会话"),
     NoSuchPath: Entry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
     MethodNotAllowed: Entry(405, "C0113", "This path does not take that method", "不支持该请求方法"),
     refusals.TooBusy: Entry(503, "B0210", "The service is busy, try again in a moment", "系统繁忙，请稍后再试"),
@@ -70,6 +73,13 @@ CATALOGUE: dict[type[Exception], Entry] = {
         503, "C0300", "The service is not available, try again in a moment", "服务暂不可用，请稍后再试"
     ),
     Exception: Entry(500, "B0001", "Something went wrong on our side", "系统内部错误"),
+}
+
+PASSWORD_PROBLEMS = {
+    PasswordProblem.SHORT: (f"Use at least {PASSWORD_MIN} characters", f"密码至少 {PASSWORD_MIN} 个字符"),
+    PasswordProblem.LONG: (f"Use at most {PASSWORD_MAX} characters", f"密码最多 {PASSWORD_MAX} 个字符"),
+    PasswordProblem.COMMON: ("This password is among the commonest", "该密码过于常见"),
+    PasswordProblem.NAME: ("The password must not contain your username", "密码不能包含用户名"),
 }
 
 
@@ -84,6 +94,8 @@ def message(problem: Exception, entry: Entry, language: str) -> str:
     text = entry.zh if language == "zh" else entry.en
     if isinstance(problem, FieldMissing | FieldInvalid):
         return text.format(field=problem.field)
+    if isinstance(problem, PasswordRefused):
+        return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
     if "{wait}" in text and isinstance(problem, RefusedFor):
         return text.format(wait=_waiting(problem.seconds, language))
     return text

@@ -65,6 +65,8 @@ def _operation(operation: Operation) -> Json:
         described["parameters"] = [
             {"name": name, "in": "query", "required": False, "schema": schema} for name in operation.query
         ]
+    if "{id}" in operation.path:
+        described["parameters"] = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
     for status, entries in sorted(_by_status(operation).items()):
         described["responses"][str(status)] = _failure(status, entries)
     return described
@@ -81,7 +83,7 @@ def _by_status(operation: Operation) -> dict[int, list[Entry]]:
 
 def _failure(status: int, entries: list[Entry]) -> Json:
     described = _response(
-        "; ".join(f"`{entry.code}` {entry.en}" for entry in entries),
+        "; ".join(f"`{entry.code}` {_words(entry)}" for entry in entries),
         _envelope([entry.code for entry in entries]),
     )
     if status in {429, 503}:
@@ -89,6 +91,10 @@ def _failure(status: int, entries: list[Entry]) -> Json:
     if status == 401:
         described["headers"]["WWW-Authenticate"] = _header("Always `Bearer`.", "string")
     return described
+
+
+def _words(entry: Entry) -> str:
+    return "The new password is refused, with the reason" if entry.en == "{problem}" else entry.en
 
 
 def _response(description: str, schema: Json) -> Json:

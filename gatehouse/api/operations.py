@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.api.errors import BodyTooLarge, BodyUnreadable, NotJson
-from gatehouse.api.schemas import CaptchaData, LoginBody, RefreshBody, TokenData, UserData
+from gatehouse.api.schemas import (
+    CaptchaData,
+    EndedData,
+    LoginBody,
+    PasswordBody,
+    RefreshBody,
+    SessionsData,
+    TokenData,
+    UserData,
+)
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import StoreUnavailable
 
@@ -93,5 +102,49 @@ OPERATIONS = (
         data=UserData,
         secured=True,
         refusals=(refusals.AccessTokenInvalid, *_STORES),
+    ),
+    Operation(
+        "sessions",
+        "GET",
+        f"{PREFIX}/users/me/sessions",
+        "The caller's sessions, newest first",
+        data=SessionsData,
+        secured=True,
+        refusals=(refusals.AccessTokenInvalid, *_STORES),
+    ),
+    Operation(
+        "end_other_sessions",
+        "DELETE",
+        f"{PREFIX}/users/me/sessions",
+        "End all sessions of the caller but this one",
+        data=EndedData,
+        secured=True,
+        refusals=(refusals.AccessTokenInvalid, *_STORES),
+    ),
+    Operation(
+        "end_session",
+        "DELETE",
+        f"{PREFIX}/users/me/sessions/{{id}}",
+        "End one session of the caller",
+        secured=True,
+        refusals=(refusals.AccessTokenInvalid, refusals.NoSuchSession, *_STORES),
+    ),
+    Operation(
+        "change_password",
+        "PUT",
+        f"{PREFIX}/users/me/password",
+        "Change the caller's password; the other sessions end",
+        body=PasswordBody,
+        body_required=True,
+        secured=True,
+        refusals=(
+            *_BODY,
+            refusals.PasswordRefused,
+            refusals.CredentialsWrong,
+            refusals.AccessTokenInvalid,
+            refusals.NameMustWait,
+            refusals.TooBusy,
+            *_STORES,
+        ),
     ),
 )

@@ -33,7 +33,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Request:
-    __slots__ = ("_protocol", "_scope", "_trusted", "id", "method", "path")
+    __slots__ = ("_protocol", "_scope", "_trusted", "id", "method", "path", "segment")
 
     def __init__(self, scope: Any, protocol: Any, request_id: str, trusted: Sequence[Network]) -> None:
         self._scope = scope
@@ -42,6 +42,7 @@ class Request:
         self.id = request_id
         self.method: str = scope.method
         self.path: str = scope.path
+        self.segment = ""  # what stands for `{id}` in the route's path
 
     def header(self, name: str) -> str | None:
         value: str | None = self._scope.headers.get(name)
@@ -76,6 +77,14 @@ class Request:
         except ValueError:
             raise FieldInvalid(name, "the query string cannot be read") from None
         return [value for key, value in pairs if key == name]
+
+    async def form(self) -> dict[str, str]:
+        """The body as `application/x-www-form-urlencoded`, the first value of each name."""
+        try:
+            pairs = parse_qsl((await self._body()).decode(), keep_blank_values=True, max_num_fields=64, errors="strict")
+        except ValueError:
+            raise BodyUnreadable("not a form") from None
+        return dict(reversed(pairs))
 
     async def fields(self, body_type: type[S]) -> S:
         """The body as one of the contract's types; an absent body is an empty one."""

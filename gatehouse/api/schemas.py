@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 
 Username = Annotated[str, Meta(min_length=1, max_length=64, description="Without regard to case.", examples=["admin"])]
@@ -31,6 +30,11 @@ class RefreshBody(Struct):
     """Variant A. In variant B the token comes as the query parameter of the same name."""
 
     refreshToken: RefreshToken | None = None
+
+
+class PasswordBody(Struct):
+    currentPassword: Password
+    newPassword: Password
 
 
 class CaptchaData(Struct):
@@ -59,9 +63,22 @@ class UserData(Struct):
     perms: list[str]
 
 
-class Envelope(Struct, omit_defaults=True):
-    """Every answer. `code` is `00000` for success; `data` is there only where the operation returns something."""
+class SessionData(Struct):
+    """One login of the caller's. Times are ISO 8601 in UTC."""
 
-    code: str
-    msg: str
-    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    id: str
+    openedAt: str
+    refreshedAt: str
+    endsAt: str
+    address: str
+    agent: str
+    browser: str
+    current: bool
+
+
+class SessionsData(Struct):
+    sessions: list[SessionData]
+
+
+class EndedData(Struct):
+    ended: int

@@ -1,11 +1,13 @@
-"""The current user."""
+"""The current user: profile, sessions, password."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from gatehouse.api.agents import browser
 from gatehouse.api.reply import Reply, ready_made, success
-from gatehouse.api.schemas import UserData
+from gatehouse.api.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
 
 if TYPE_CHECKING:
     from gatehouse.api.request import Request
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 class UserEndpoints:
     def __init__(self, service: Service) -> None:
         self._gate = service.gate
+        self._own = service.self_service
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
     async def me(self, request: Request) -> Reply:
@@ -25,6 +28,39 @@ class UserEndpoints:
         if body is None:
             body = remembered.encoded[language] = success(self._data(remembered.profile), language).body
         return ready_made(body)
+
+    async def sessions(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer(), request.caller)
+        listed = [
+            SessionData(
+                id=session.id,
+                openedAt=_iso(session.opened),
+                refreshedAt=_iso(session.rotated),
+                endsAt=_iso(session.ends),
+                address=session.address,
+                agent=session.agent,
+                browser=browser(session.agent),
+                current=session.id == who.session.id,
+            )
+            for session in await self._own.sessions(who)
+        ]
+        return success(SessionsData(listed), request.language)
+
+    async def end_session(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer(), request.caller)
+        await self._own.end_session(who, request.segment, request.caller)
+        return success(language=request.language)
+
+    async def end_other_sessions(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer(), request.caller)
+        ended = await self._own.end_other_sessions(who, request.caller)
+        return success(EndedData(ended), request.language)
+
+    async def change_password(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer(), request.caller)
+        body = await request.fields(PasswordBody)
+        await self._own.change_password(who, body.currentPassword, body.newPassword, request.caller)
+        return success(language=request.language)
 
     def _data(self, profile: Profile) -> UserData:
         user = profile.user
@@ -37,3 +73,7 @@ class UserEndpoints:
             roles=list(profile.roles),
             perms=list(profile.perms),
         )
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

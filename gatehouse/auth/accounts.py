@@ -76,13 +76,16 @@ class Accounts:
         await self._touch(user)
         self._record(Event.USER_CHANGED, user, changed=sorted(values))
 
-    async def set_password(self, username: str, hashed: str, *, keep: str | None = None) -> None:
-        """The caller has checked the password and hashed it; all sessions but `keep` end."""
+    async def set_password(
+        self, username: str, hashed: str, *, keep: str | None = None, caller: Caller | None = None
+    ) -> None:
+        """Store the hash of a password that has been checked; all sessions but `keep` end."""
+        caller = caller or self._caller
         user = (await self.user(username)).user.id
         await self.users.change(user, password=hashed)
         await self._touch(user)
-        self._record(Event.PASSWORD_CHANGED, user)
-        await self._sessions.end_all(user, Ended.PASSWORD, self._caller, keep=keep)
+        self._audit.record(Event.PASSWORD_CHANGED, caller, user=user)
+        await self._sessions.end_all(user, Ended.PASSWORD, caller, keep=keep)
 
     async def disable_user(self, username: str) -> None:
         user = (await self.user(username)).user.id

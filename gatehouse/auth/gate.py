@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.profiles import Profiles, Remembered
     from gatehouse.auth.sessions import Sessions
     from gatehouse.auth.throttle import Throttle
-    from gatehouse.auth.tokens import AccessTokens, RefreshTokens
+    from gatehouse.auth.tokens import AccessTokens, Claims, RefreshTokens
     from gatehouse.stores.state import Session
 
 
@@ -80,28 +80,32 @@ class Gate:
         return tokens
 
     async def logout(self, token: str | None, caller: Caller) -> None:
-        session = await self._session(token)
+        _, session = await self._session(token)
         if await self._sessions.end(session.id, Ended.LOGOUT, caller) is None:
             raise AccessTokenInvalid("somebody else has just ended this session")
         self._audit.record(Event.LOGOUT, caller, user=session.user, session=session.id)
 
     async def enter(self, token: str | None, caller: Caller) -> Entered:
         """Who holds this access token; refused unless the session lives and the user is enabled."""
-        session = await self._session(token)
+        return (await self.inspect(token, caller))[1]
+
+    async def inspect(self, token: str | None, caller: Caller) -> tuple[Claims, Entered]:
+        """The same, with what the token says of itself."""
+        claims, session = await self._session(token)
         remembered = await self._profiles.get(session.user, session.epoch)
         if remembered is None:
             await self._sessions.end(session.id, Ended.DISABLED, caller)
             raise AccessTokenInvalid("the user is disabled or gone")
-        return Entered(session, remembered)
+        return claims, Entered(session, remembered)
 
-    async def _session(self, token: str | None) -> Session:
+    async def _session(self, token: str | None) -> tuple[Claims, Session]:
         claims = await self._access.read(token, self._clock()) if token else None
         if claims is None:
             raise AccessTokenInvalid("no valid access token")
         session = await self._sessions.live(claims.session)
         if session is None or session.user != claims.user:
             raise AccessTokenInvalid("the session has ended")
-        return session
+        return claims, session
 
     async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
         """A whole new token set; roles are read anew. None, and the session ended, if the user may not."""

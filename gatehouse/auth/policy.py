@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 import re
+from enum import StrEnum
 from functools import cache
 from importlib import resources
 
@@ -22,17 +23,32 @@ _PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
 _ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-def check_password(password: str, username: str) -> None:
+class PasswordProblem(StrEnum):
+    """Why a password is refused, in words for an operator; `api/errors.py` has them in the caller's language."""
+
+    SHORT = f"a password has at least {PASSWORD_MIN} characters"
+    LONG = f"a password has at most {PASSWORD_MAX} characters"
+    COMMON = "this password is among the commonest: everyone tries it first"
+    NAME = "a password must not contain the username"
+
+
+def password_problem(password: str, username: str) -> PasswordProblem | None:
     if len(password) < PASSWORD_MIN:
-        raise ValueError(f"a password has at least {PASSWORD_MIN} characters")
+        return PasswordProblem.SHORT
     if len(password) > PASSWORD_MAX:
-        raise ValueError(f"a password has at most {PASSWORD_MAX} characters")
-    folded = password.casefold()
+        return PasswordProblem.LONG
+    folded, name = password.casefold(), name_key(username)
     if folded in common_passwords():
-        raise ValueError("this password is among the commonest: everyone tries it first")
-    name = name_key(username)
+        return PasswordProblem.COMMON
     if len(name) >= 3 and name in folded:
-        raise ValueError("a password must not contain the username")
+        return PasswordProblem.NAME
+    return None
+
+
+def check_password(password: str, username: str) -> None:
+    problem = password_problem(password, username)
+    if problem:
+        raise ValueError(problem.value)
 
 
 @cache

@@ -5,6 +5,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gatehouse.auth.policy import PasswordProblem
+
 
 class Refused(Exception):
     """Base of all that a caller may see. The text is for the log, never for the caller."""
@@ -34,6 +39,14 @@ class FieldInvalid(Refused):
         self.field = field
 
 
+class PasswordRefused(Refused):
+    """A new password that the policy does not take."""
+
+    def __init__(self, problem: PasswordProblem) -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+
+
 class CaptchaWrong(Refused):
     """The answer is not what the picture shows."""
 
@@ -60,6 +73,10 @@ class AccessTokenInvalid(Refused):
 
 class RefreshTokenInvalid(Refused):
     """The refresh token opens nothing, or nothing any more."""
+
+
+class NoSuchSession(Refused):
+    """Not a session of the caller's."""
 
 
 class NotAllowed(Refused):

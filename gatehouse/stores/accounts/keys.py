@@ -83,6 +83,11 @@ class ServiceKeys:
             rows = (await db.execute(select(service_keys).order_by(service_keys.c.name))).all()
         return [ServiceKey(*row) for row in rows]
 
+    async def by_digest(self, digest: bytes) -> ServiceKey | None:
+        async with self._database.reading() as db:
+            row = (await db.execute(select(service_keys).where(service_keys.c.digest == digest))).first()
+        return ServiceKey(*row) if row else None
+
     async def add(self, name: str, digest: bytes, created: float) -> None:
         try:
             async with self._database.writing() as db:

@@ -1,0 +1,36 @@
+"""A short name for a User-Agent, for people who look at a list of their sessions. A guess, nothing more."""
+
+from __future__ import annotations
+
+import re
+
+# The order matters: most agents claim to be several others too, and the more particular name counts.
+_BROWSERS = (
+    ("MicroMessenger/", "WeChat"),
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+_PRODUCT = re.compile(r"([A-Za-z][\w.-]{0,30})/")
+
+
+def browser(agent: str) -> str:
+    name = next((name for sign, name in _BROWSERS if sign in agent), "")
+    system = next((system for sign, system in _SYSTEMS if sign in agent), "")
+    if not name:
+        product = _PRODUCT.match(agent)
+        name = product[1] if product else ""
+    return " on ".join(part for part in (name, system) if part)
