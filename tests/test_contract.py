@@ -258,9 +258,7 @@ def test_the_envelope_holds_on_unknown_paths(client: httpx.Client, path: str) ->
         ("BREW", ME, {"GET"}),
     ],
 )
-def test_a_wrong_method_is_told_the_right_ones(
-    client: httpx.Client, method: str, path: str, allowed: set[str]
-) -> None:
+def test_a_wrong_method_is_told_the_right_ones(client: httpx.Client, method: str, path: str, allowed: set[str]) -> None:
     answer = client.request(method, path)
     assert_failure(answer, 405, "C0113")
     assert {name.strip() for name in answer.headers["allow"].split(",")} == allowed
