@@ -94,6 +94,8 @@ class Request:
         _require_json(self.header("content-type"))
         try:
             content = _decode(body)
+        except msgspec.ValidationError:
+            raise FieldInvalid("body", "a number out of range") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BodyUnreadable("not JSON") from None
         if not isinstance(content, dict):
