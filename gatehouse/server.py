@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import socket
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -70,7 +71,12 @@ def load_app(settings: Settings) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
     _return_memory()
-    return App(open_service(settings), Painter(settings.captcha_difficulty))
+    app = App(open_service(settings), Painter(settings.captcha_difficulty))
+    # What is there now stays for good: the collector need not walk through it again and again, which would
+    # hold up the requests of the moment for as long.
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def _prepare(settings: Settings) -> str | None:
