@@ -8,6 +8,7 @@ line is all that is kept, and the number of events lost to the database is count
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,6 +95,7 @@ class Audit:
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self.lost = 0
+        self.counts: Counter[tuple[str, str]] = Counter()  # by event and reason, for the metrics
 
     def record(
         self,
@@ -117,9 +119,10 @@ class Audit:
             reason,
             encoded,
         )
-        facts = {name: value for name, value in entry._asdict().items() if value is not None}
+        facts = {name: value for name, value in entry._asdict().items() if value is not None and name != "detail"}
         del facts["at"], facts["event"]
         log.info(event.value, **facts | dict(detail or {}))
+        self.counts[event.value, reason or ""] += 1
         if len(self._queue) >= QUEUE_LIMIT:
             self.lost += 1
             return
@@ -127,6 +130,10 @@ class Audit:
         self._wake.set()
         if len(self._queue) >= BATCH:
             self._full.set()
+
+    @property
+    def queued(self) -> int:
+        return len(self._queue)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._write_forever())

@@ -16,7 +16,7 @@ from gatehouse.stores.state import KEEP_ENDED, Rotation, Session, Strikes, Waits
 from gatehouse.stores.state.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from gatehouse.readable import Rate
@@ -100,11 +100,13 @@ class SQLiteState:
         create(path)
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
+        self._reads = 0
         self._writer = Writer(lambda: connect(path))
 
     def _row(self, sql: str, *values: apsw.SQLiteValue) -> tuple[apsw.SQLiteValue, ...] | None:
         # fetchall, not fetchone: a statement that is not run to its end keeps its snapshot, and the next read
         # of this connection would not see what other workers have committed since.
+        self._reads += 1
         try:
             rows = self._read(sql, values).fetchall()
         except apsw.Error as problem:
@@ -261,6 +263,9 @@ class SQLiteState:
             return _remove(db, [Session._make((*row, 0)) for row in rows])
 
         return await self._writer.write(work)
+
+    def counts(self) -> Mapping[str, int]:
+        return {"read": self._reads, "write": self._writer.written, "commit": self._writer.commits}
 
     async def ping(self) -> None:
         await self._writer.write(lambda db: db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall())
