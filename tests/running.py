@@ -91,6 +91,18 @@ class Running:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(timeout=20)
 
+    def workers(self) -> list[int]:
+        """Process ids of the workers."""
+        assert self.process is not None
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        lines = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
+        return [child for child, line in lines.items() if "resource_tracker" not in line]
+
+    def kill_workers(self) -> None:
+        """SIGKILL to every worker; the parent starts new ones."""
+        for worker in self.workers():
+            os.kill(worker, signal.SIGKILL)
+
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 
