@@ -26,6 +26,7 @@ from gatehouse.auth.sessions import Lifetimes, Sessions
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import make_secret, read_secret
+from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
@@ -41,7 +42,7 @@ from gatehouse.stores.state.sqlite import create as create_state
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from gatehouse.settings import Settings
+    from gatehouse.auth.audit import Caller
     from gatehouse.stores.state import State
 
 SWEEP_SECONDS = 30.0
@@ -111,7 +112,7 @@ async def prepare(settings: Settings) -> str | None:
     secret = read_secret(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
-    database = Database(settings.accounts_url)
+    database = open_database(settings)
     try:
         if settings.embedded_accounts:
             await migrate.migrate(database)
@@ -131,9 +132,10 @@ async def prepare(settings: Settings) -> str | None:
         await database.close()
 
 
-def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> Service:
+def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
+    """Wire every part. `caller` is whom the audit trail names for changes to accounts."""
     secret = read_secret(settings)
-    database = Database(settings.accounts_url)
+    database = open_database(settings)
     state = open_state(settings)
     users, keys, trail = Users(database), Keys(database), Trail(database)
     audit = Audit(trail, clock)
@@ -186,6 +188,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
         sessions=sessions,
         audit=audit,
         clock=clock,
+        caller=caller,
     )
     return Service(
         settings=settings,
@@ -209,8 +212,28 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
     )
 
 
+def open_database(settings: Settings) -> Database:
+    try:
+        return Database(settings.accounts_url)
+    except ImportError:
+        raise SettingsError(
+            ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: pip install 'gatehouse[postgres]'"]
+        ) from None
+    except (ValueError, TypeError) as problem:
+        raise SettingsError([f"GATEHOUSE_DATABASE_URL: {problem}"]) from None
+
+
 def open_state(settings: Settings) -> State:
-    return SQLiteState(settings.state_path)
+    if settings.embedded_state:
+        return SQLiteState(settings.state_path)
+    try:
+        from gatehouse.stores.state.redis import RedisState  # noqa: PLC0415 - an extra: not everybody has it
+    except ImportError:
+        raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: pip install 'gatehouse[redis]'"]) from None
+    try:
+        return RedisState(settings.state_url)
+    except (ValueError, OSError) as problem:
+        raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
 
 
 def _hash_threads(settings: Settings) -> int:

@@ -175,6 +175,7 @@ class Settings:
     default_avatar: str = setting(
         "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", _url
     )
+    pages: bool = setting(True, "Serve the web pages: login at /, account at /account, API page at /docs.", switch)
     hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", _between(0, 256))
     hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", _between(1, 100000))
     log_level: str = setting("info", "Least level to log.", _one_of("debug", "info", "warning", "error"))
@@ -185,7 +186,11 @@ class Settings:
     @property
     def accounts_url(self) -> str:
         """The SQLAlchemy URL of the accounts database, embedded default included."""
-        return self.database_url or f"sqlite:///{self.data_dir / 'accounts.db'}"
+        return self.database_url or f"sqlite:///{self.accounts_path}"
+
+    @property
+    def accounts_path(self) -> Path:
+        return self.data_dir / "accounts.db"
 
     @property
     def state_path(self) -> Path:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 
 ANSWER = "abcd"
 PASSWORD = "correct horse battery staple"
@@ -43,7 +44,7 @@ class Running:
     def __init__(self, data: Path, **settings: object) -> None:
         self.data = data
         self.port = int(str(settings.pop("port", 0))) or free_port()
-        self.base = str(settings.get("base_path", ""))
+        self.base = str(settings.get("base_path", "")).rstrip("/")
         self.url = f"http://127.0.0.1:{self.port}{self.base}"
         self.env = environment(data, self.port, **settings)
         self.log = data.parent / f"{data.name}-{self.port}.log"
@@ -90,6 +91,12 @@ class Running:
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(timeout=20)
+
+    def workers(self) -> list[psutil.Process]:
+        """The worker processes: children of the one that was started, not counting Python's own helpers."""
+        assert self.process is not None
+        children = psutil.Process(self.process.pid).children()
+        return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")

@@ -20,6 +20,7 @@ from gatehouse.api.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.introspection import IntrospectionEndpoint
 from gatehouse.api.operations import OPERATIONS, PREFIX
 from gatehouse.api.ops import OpsEndpoints
+from gatehouse.api.pages import Pages
 from gatehouse.api.reply import Reply, failure, plain_failure
 from gatehouse.api.request import Request
 from gatehouse.api.users import UserEndpoints
@@ -132,13 +133,15 @@ def _routes(service: Service, painter: Painter) -> dict[str, dict[str, Route]]:
     for operation in OPERATIONS:
         route = Route(operation.name, endpoints[operation.name])
         table.setdefault(base + operation.path, {})[operation.method] = route
-    for path, name, endpoint in (
+    resources = [
         ("/health/live", "live", ops.live),
         ("/health/ready", "ready", ops.ready),
         ("/.well-known/jwks.json", "jwks", ops.jwks),
         ("/openapi.json", "openapi", ops.openapi),
         ("/avatar.svg", "avatar", ops.avatar),
-    ):
+        *(Pages(base).routes() if service.settings.pages else ()),
+    ]
+    for path, name, endpoint in resources:
         table[base + path] = {"GET": Route(name, endpoint), "HEAD": Route(name, endpoint)}
     table[base + "/oauth2/introspect"] = {"POST": Route("introspect", introspection.introspect)}
     return table

@@ -106,7 +106,7 @@ class Throttle:
         # Renewed at half its life, so that everyday logins write nothing.
         now = self._clock()
         if not await self._state.remembers(mark, now + KNOWN_PLACE / 2):
-            await self._state.remember(mark, now + KNOWN_PLACE)
+            await self._state.remember(mark, now + KNOWN_PLACE, now)
 
 
 class Unlimited(Throttle):

@@ -9,10 +9,11 @@ import sqlite3
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import inspect, text
 
+from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.errors import StoreError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
 
-    from gatehouse.stores.accounts.database import Database
-
 HEAD = "0001"
 # Any number will do, as long as every release of Gatehouse uses the same one.
 ADVISORY_LOCK = 7_267_801
@@ -30,6 +29,14 @@ ADVISORY_LOCK = 7_267_801
 
 class MigrationNeeded(StoreError):
     """The database is not at the schema of this release."""
+
+
+class Migrated(NamedTuple):
+    """The version before and after, and where the file was copied to before it was changed."""
+
+    before: str | None
+    after: str
+    backup: Path | None = None
 
 
 async def current(database: Database) -> str | None:
@@ -53,41 +60,45 @@ async def check(database: Database) -> None:
         )
 
 
-async def migrate(database: Database) -> tuple[str | None, str]:
-    """Apply what is missing; return the version before and after. A file is copied aside before it changes."""
+async def migrate(database: Database) -> Migrated:
+    """Apply what is missing. A file is copied aside before it changes."""
     found = await current(database)
     if found == HEAD:
-        return found, HEAD
-    async with exclusive(database):
-        found = await current(database)
+        return Migrated(found, HEAD)
+    async with exclusive(database) as patient:
+        found = await current(patient)
         if found == HEAD:
-            return found, HEAD
+            return Migrated(found, HEAD)
         if found is not None and found > HEAD:
             raise MigrationNeeded(f"the accounts database is at version {found}, newer than this release ({HEAD})")
-        if database.path and found is not None:
-            back_up(database.path, found)
-        async with database.writing() as connection:
+        backup = back_up(patient.path, found) if patient.path and found is not None else None
+        async with patient.writing() as connection:
             await connection.run_sync(_upgrade)
-    return found, HEAD
+    return Migrated(found, HEAD, backup)
 
 
 @asynccontextmanager
-async def exclusive(database: Database) -> AsyncIterator[None]:
-    """One process at a time: a file lock beside an SQLite file, an advisory lock in PostgreSQL."""
+async def exclusive(database: Database) -> AsyncIterator[Database]:
+    """One process at a time: a file lock beside an SQLite file, an advisory lock in PostgreSQL.
+
+    What is to be done inside may take its time: it runs on the database that is handed out.
+    """
     if database.path:
         handle = os.open(database.path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
         try:
             await asyncio.to_thread(fcntl.flock, handle, fcntl.LOCK_EX)
-            yield
+            yield database
         finally:
             os.close(handle)
         return
-    async with database.engine.connect() as connection:
-        await connection.execute(text("SELECT pg_advisory_lock(:number)"), {"number": ADVISORY_LOCK})
-        try:
-            yield
-        finally:
-            await connection.execute(text("SELECT pg_advisory_unlock(:number)"), {"number": ADVISORY_LOCK})
+    patient = Database(database.engine.url.render_as_string(hide_password=False), patient=True)
+    try:
+        # Held by the transaction, so that it goes with the connection whatever becomes of us.
+        async with patient.reading() as connection:
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
+            yield patient
+    finally:
+        await patient.close()
 
 
 def back_up(path: Path, version: str) -> Path:

@@ -66,6 +66,13 @@ def connect(path: Path) -> apsw.Connection:
 
 def create(path: Path) -> None:
     """Make the file and its tables if they are not there; safe when several processes do it at once."""
+    try:
+        _create(path)
+    except (apsw.Error, OSError) as problem:
+        raise StoreUnavailable(f"state file {path}: {problem}") from problem
+
+
+def _create(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = connect(path)
     try:
@@ -160,7 +167,7 @@ class SQLiteState:
 
     # Captchas
 
-    async def use_captcha(self, fingerprint: bytes, expires: int) -> bool:
+    async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:  # noqa: ARG002 - swept later
         def work(db: apsw.Connection) -> bool:
             db.execute("INSERT OR IGNORE INTO captchas VALUES (?, ?)", (fingerprint, expires))
             return db.changes() == 1
@@ -220,7 +227,7 @@ class SQLiteState:
             raise StoreUnavailable(f"state file: {problem}") from problem
         return [Strikes._make(row) for row in rows]
 
-    async def remember(self, key: str, expires: float) -> None:
+    async def remember(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
         await self._writer.write(lambda db: db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, expires)))
 
     async def remembers(self, key: str, now: float) -> bool:
@@ -245,12 +252,15 @@ class SQLiteState:
                     f" (SELECT {key} FROM {table} WHERE {column} <= ? LIMIT ?)",
                     (now, SWEEP_BATCH),
                 )
-            return _remove(db, [Session._make(row) for row in rows])
+            return _remove(db, [Session._make((*row, 0)) for row in rows])
 
         return await self._writer.write(work)
 
     async def ping(self) -> None:
         await self._writer.write(lambda db: db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall())
+
+    async def advice(self) -> list[str]:
+        return []  # `connect` sets everything that matters
 
     async def close(self) -> None:
         self._writer.close()
