@@ -135,9 +135,16 @@ class Settings:
     secret: str = setting(
         "", "Master secret, at least 32 random characters; from it every key is derived.", str, secret=True
     )
+    secret_previous: str = setting(
+        "",
+        "Further master secrets, one a line, that open what they made and make nothing; for replacing SECRET.",
+        str,
+        secret=True,
+    )
     secret_file: Path | None = setting(
         None,
-        "File with the master secret. Empty: the file secret in the data folder, made at the first start.",
+        "File with the master secret; the first line makes, all lines open. "
+        "Empty: the file secret in the data folder, made at the first start.",
         _optional_path,
     )
     issuer: str = setting("", "URL of this service as its clients see it; the iss of its tokens.", _url)
@@ -152,6 +159,9 @@ class Settings:
     )
     refresh_grace: int = setting(
         10, "How long after its rotation the parent of a refresh token is still answered.", _seconds(0, 60)
+    )
+    key_max_age: int = setting(
+        7776000, "Age at which a signing key is replaced by a new one.", _seconds(3600, 315360000)
     )
     sessions_per_user: int = setting(
         50, "Sessions a user may have at once; one more ends the oldest.", _between(1, 10000)
@@ -328,6 +338,8 @@ def _check_together(settings: Settings) -> None:
             problems.append("GATEHOUSE_CAPTCHA_TEST_ANSWER is for tests: it is refused unless HOST is loopback")
         if not settings.limits:
             problems.append("GATEHOUSE_LIMITS=off is for tests: it is refused unless HOST is loopback")
+    if settings.secret_previous and not settings.secret:
+        problems.append("GATEHOUSE_SECRET_PREVIOUS is set without GATEHOUSE_SECRET")
     if settings.secret and settings.secret_file:
         problems.append("GATEHOUSE_SECRET and GATEHOUSE_SECRET_FILE are both set: set one")
     if problems:

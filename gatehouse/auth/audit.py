@@ -109,7 +109,7 @@ class Audit:
     ) -> None:
         encoded = msgspec.json.encode(detail).decode() if detail else None
         entry = Entry(
-            None,
+            0,
             self._clock(),
             event.value,
             user,
@@ -120,7 +120,7 @@ class Audit:
             encoded,
         )
         facts = {name: value for name, value in entry._asdict().items() if value is not None and name != "detail"}
-        del facts["at"], facts["event"]
+        del facts["id"], facts["at"], facts["event"]
         log.info(event.value, **facts | dict(detail or {}))
         self.counts[event.value, reason or ""] += 1
         if len(self._queue) >= QUEUE_LIMIT:

@@ -55,12 +55,16 @@ def new_session_id(user: int) -> str:
 
 
 class RefreshTokens:
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, *keys: bytes) -> None:
+        self.rekey(*keys)
+
+    def rekey(self, *keys: bytes) -> None:
+        """The first makes, all of them read."""
+        self._keys = keys
 
     def make(self, session: str, generation: int) -> str:
         body = f"1.{session}.{generation}"
-        return f"{body}.{self._mac(body)}"
+        return f"{body}.{_mac(self._keys[0], body)}"
 
     def read(self, token: str) -> tuple[str, int] | None:
         """The session and generation of a token that we made; None for anything else."""
@@ -68,12 +72,13 @@ class RefreshTokens:
         if found is None:
             return None
         body = token[: found.start(3) - 1]
-        if not hmac.compare_digest(self._mac(body), found[3]):
+        if not any(hmac.compare_digest(_mac(key, body), found[3]) for key in self._keys):
             return None
         return found[1], int(found[2])
 
-    def _mac(self, body: str) -> str:
-        return _base64url(hmac.digest(self._key, body.encode(), "sha256"))
+
+def _mac(key: bytes, body: str) -> str:
+    return _base64url(hmac.digest(key, body.encode(), "sha256"))
 
 
 _encode = msgspec.json.Encoder().encode
@@ -94,6 +99,7 @@ class AccessTokens:
         self._issuer = issuer
         self._audience = audience
         self._verified: dict[str, Claims] = {}
+        self._edition = ring.edition
 
     def make(self, user: int, session: str, roles: Sequence[str], now: float, expires: float) -> str:
         kid, key = self._ring.signer
@@ -116,6 +122,10 @@ class AccessTokens:
 
         Whether its session still lives is another question, asked every time.
         """
+        if self._ring.edition != self._edition:
+            # The set of keys has changed: one may have been withdrawn, so everything is verified anew.
+            self._verified.clear()
+            self._edition = self._ring.edition
         claims = self._verified.get(token)
         if claims is None:
             claims = await self._verify(token)
@@ -128,10 +138,6 @@ class AccessTokens:
             self._verified.pop(token, None)
             return None
         return claims
-
-    def forget(self) -> None:
-        """Verify everything anew: the set of keys has changed."""
-        self._verified.clear()
 
     async def _verify(self, token: str) -> Claims | None:
         if len(token) > LONGEST:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """One stored event. `id` is None until the database has given it one."""
+    """One stored event. `id` is 0 until the database has given it one."""
 
-    id: int | None
+    id: int
     at: float
     event: str
     user: int | None
