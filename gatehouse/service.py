@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 SWEEP_SECONDS = 30.0
 KEYS_SECONDS = 15.0
+KEYS_RETRY_SECONDS = 0.5
 
 log = structlog.get_logger("gatehouse")
 
@@ -75,10 +76,13 @@ class Service:
     tasks: list[asyncio.Task[None]]
 
     async def start(self) -> None:
-        await self.ring.load()
+        try:
+            await self.ring.load()
+        except StoreUnavailable as problem:
+            log.warning("the signing keys wait for the database", problem=str(problem))
         self.audit.start()
         self.tasks.append(asyncio.create_task(_every(SWEEP_SECONDS, self._sweep)))
-        self.tasks.append(asyncio.create_task(_every(KEYS_SECONDS, self._reload_keys)))
+        self.tasks.append(asyncio.create_task(self._keep_keys()))
 
     async def stop(self) -> None:
         for task in self.tasks:
@@ -95,6 +99,14 @@ class Service:
         # Small batches with a pause between them: sweeping never holds up a request.
         while await self.sessions.sweep():  # noqa: ASYNC110 - a pause, not a poll
             await asyncio.sleep(0.05)
+
+    async def _keep_keys(self) -> None:
+        """A worker that starts while the database is away serves as soon as it is back."""
+        while not self.ring.loaded:
+            await asyncio.sleep(KEYS_RETRY_SECONDS)
+            with suppress(StoreUnavailable):
+                await self.ring.load()
+        await _every(KEYS_SECONDS, self._reload_keys)
 
     async def _reload_keys(self) -> None:
         if await self.ring.load():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
 
-PAGES = {"/": "login.html", "/account": "account.html"}
+PAGES = {"/": "login.html", "/account": "account.html", "/docs": "docs.html"}
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
 THEMES = ("auto", "light", "dark")
 
