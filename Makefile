@@ -28,7 +28,7 @@ lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with has
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 
-LOCK = pyproject.toml --extra postgres --extra redis --universal --python-version 3.11 \
+LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment and caches; data/ stays

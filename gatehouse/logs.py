@@ -8,7 +8,8 @@ import sys
 import structlog
 
 
-def configure(level: str, form: str) -> None:
+def configure(level: str, form: str, *, cached: bool = True) -> None:
+    """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
     pretty = form == "pretty" or (form == "auto" and sys.stderr.isatty())
     renderer: structlog.typing.Processor
     if pretty:
@@ -24,5 +25,5 @@ def configure(level: str, form: str) -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
+        cache_logger_on_first_use=cached,
     )

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
+import socket
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -17,6 +24,7 @@ from gatehouse.api.app import App
 from gatehouse.auth.captcha.image import Painter
 from gatehouse.auth.first_start import ADMINISTRATOR
 from gatehouse.service import open_service, prepare
+from gatehouse.settings import SettingsError
 
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
@@ -26,13 +34,21 @@ DRAIN_SECONDS = 10
 HEADER_SECONDS = 10
 CONNECTIONS = 16_384
 
+# From malloc.h; the value is fixed, since the library would raise it by itself after the first hash.
+M_MMAP_THRESHOLD = -3
+MMAP_BYTES = 4 * 1024 * 1024
+
 log = structlog.get_logger("gatehouse")
 
 
 def serve(settings: Settings) -> None:
     """Prepare, announce, and serve until told to stop."""
     logs.configure(settings.log_level, settings.log_format)
-    password = asyncio.run(prepare(settings))
+    _require_free_port(settings)
+    # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked
+    # from this process, shall neither carry nor inherit.
+    with ProcessPoolExecutor(1) as aside:
+        password = aside.submit(_prepare, settings).result()
     _announce(settings, password)
     server = Server(
         "gatehouse",
@@ -50,13 +66,43 @@ def serve(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
-    server.serve(target_loader=partial(load_app, settings), wrap_loader=False)
+    with TemporaryDirectory(prefix="gatehouse-") as folder:
+        server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
 
 
-def load_app(settings: Settings) -> Any:
+def load_app(settings: Settings, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    return App(open_service(settings), Painter(settings.captcha_difficulty))
+    _return_memory()
+    app = App(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    # What is there now stays for good: the collector need not walk through it again and again, which would
+    # hold up the requests of the moment for as long.
+    gc.collect()
+    gc.freeze()
+    return app
+
+
+def _prepare(settings: Settings) -> str | None:
+    return asyncio.run(prepare(settings))
+
+
+def _require_free_port(settings: Settings) -> None:
+    """The workers share their port with whoever binds it likewise: a second service must not join them unseen."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as problem:
+            raise SettingsError(
+                [f"cannot listen on {settings.host} port {settings.port}: {problem.strerror}"]
+            ) from None
+
+
+def _return_memory() -> None:
+    """Let glibc give the 19 MiB of each password hash back at once, instead of keeping them for every thread."""
+    with suppress(OSError, AttributeError):  # another C library: then it decides by itself
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)
 
 
 def _announce(settings: Settings, password: str | None) -> None:

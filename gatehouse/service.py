@@ -16,7 +16,8 @@ from gatehouse.auth.audit import Audit
 from gatehouse.auth.captcha import Challenges
 from gatehouse.auth.first_start import furnish
 from gatehouse.auth.gate import Gate
-from gatehouse.auth.keys import KeyRing, derive
+from gatehouse.auth.key_changes import KeyChanges
+from gatehouse.auth.keys import KeyRing, WrongSecret, derive
 from gatehouse.auth.login import Login
 from gatehouse.auth.passwords import HashPool
 from gatehouse.auth.profiles import Profiles
@@ -25,7 +26,7 @@ from gatehouse.auth.service_keys import ServiceKeys
 from gatehouse.auth.sessions import Lifetimes, Sessions
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
-from gatehouse.secret import make_secret, read_secret
+from gatehouse.secret import make_secret, read_secrets
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
@@ -42,6 +43,7 @@ from gatehouse.stores.state.sqlite import create as create_state
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from gatehouse.auth.audit import Caller
     from gatehouse.stores.state import State
 
 SWEEP_SECONDS = 30.0
@@ -62,12 +64,14 @@ class Service:
     state: State
     keys: Keys
     ring: KeyRing
+    key_changes: KeyChanges
     audit: Audit
     hashes: HashPool
     challenges: Challenges
     throttle: Throttle
     sessions: Sessions
     access: AccessTokens
+    refresh: RefreshTokens
     gate: Gate
     accounts: Accounts
     self_service: SelfService
@@ -105,11 +109,24 @@ class Service:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
             with suppress(StoreUnavailable):
                 await self.ring.load()
-        await _every(KEYS_SECONDS, self._reload_keys)
+        await _every(KEYS_SECONDS, self.reload_keys)
 
-    async def _reload_keys(self) -> None:
-        if await self.ring.load():
-            self.access.forget()
+    async def reload_keys(self) -> None:
+        """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
+        try:
+            self._reload_secrets()
+            await self.ring.load()
+            await self.key_changes.keep_up()
+        except (SettingsError, WrongSecret) as problem:
+            # What was good is kept: everybody stays logged in, and an operator has time to mend it.
+            log.warning("the master secret cannot be used", problem=str(problem))
+
+    def _reload_secrets(self) -> None:
+        secrets = read_secrets(self.settings)
+        if secrets != self.ring.secrets:
+            self.ring.secrets = secrets
+            self.refresh.rekey(*_derived(secrets, "refresh tokens"))
+            self.challenges.rekey(*_derived(secrets, "captcha"))
 
 
 async def prepare(settings: Settings) -> str | None:
@@ -120,7 +137,7 @@ async def prepare(settings: Settings) -> str | None:
     if settings.embedded_accounts or settings.embedded_state or not (settings.secret or settings.secret_file):
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_secret(settings)
-    secret = read_secret(settings)
+    secrets = read_secrets(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
     database = open_database(settings)
@@ -129,34 +146,40 @@ async def prepare(settings: Settings) -> str | None:
             await migrate.migrate(database)
         else:
             await migrate.check(database)
+        keys = Keys(database)
         async with migrate.exclusive(database):
-            return await furnish(
+            password = await furnish(
                 users=Users(database),
                 roles=Roles(database),
                 departments=Departments(database),
-                keys=Keys(database),
-                secret=secret,
+                keys=keys,
+                secret=secrets[0],
                 password=settings.admin_password,
                 now=time.time(),
             )
+        await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
+        return password
     finally:
         await database.close()
 
 
-def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> Service:
-    secret = read_secret(settings)
+def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
+    """Wire every part. `caller` is whom the audit trail names for changes to accounts."""
+    secrets = read_secrets(settings)
     database = open_database(settings)
     state = open_state(settings)
     users, keys, trail = Users(database), Keys(database), Trail(database)
     audit = Audit(trail, clock)
-    ring = KeyRing(keys, secret, clock, honoured_for=settings.access_ttl)
+    ring = KeyRing(keys, secrets, clock, honoured_for=settings.access_ttl)
+    key_changes = KeyChanges(store=keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age)
     lifetimes = Lifetimes(settings.access_ttl, settings.refresh_ttl, settings.session_max, settings.refresh_grace)
     sessions = Sessions(state, audit, clock, lifetimes, settings.sessions_per_user)
     access = AccessTokens(ring, settings.public_url, settings.audience)
     hashes = HashPool(_hash_threads(settings), settings.hash_queue)
-    challenges = Challenges(
-        derive(secret, "captcha"), settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None
-    )
+    refresh = RefreshTokens(*_derived(secrets, "refresh tokens"))
+    captcha_keys = _derived(secrets, "captcha")
+    challenges = Challenges(captcha_keys[0], settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None)
+    challenges.rekey(*captcha_keys)
     throttle = (Throttle if settings.limits else Unlimited)(
         state,
         clock,
@@ -184,7 +207,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
         sessions=sessions,
         profiles=Profiles(users, clock),
         access=access,
-        refresh=RefreshTokens(derive(secret, "refresh tokens")),
+        refresh=refresh,
         throttle=throttle,
         audit=audit,
         clock=clock,
@@ -198,6 +221,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
         sessions=sessions,
         audit=audit,
         clock=clock,
+        caller=caller,
     )
     return Service(
         settings=settings,
@@ -207,12 +231,14 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time) -> 
         state=state,
         keys=keys,
         ring=ring,
+        key_changes=key_changes,
         audit=audit,
         hashes=hashes,
         challenges=challenges,
         throttle=throttle,
         sessions=sessions,
         access=access,
+        refresh=refresh,
         gate=gate,
         accounts=accounts,
         self_service=SelfService(sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit),
@@ -243,6 +269,10 @@ def open_state(settings: Settings) -> State:
         return RedisState(settings.state_url)
     except (ValueError, OSError) as problem:
         raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
+
+
+def _derived(secrets: tuple[bytes, ...], purpose: str) -> list[bytes]:
+    return [derive(secret, purpose) for secret in secrets]
 
 
 def _hash_threads(settings: Settings) -> int:

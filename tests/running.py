@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 
 ANSWER = "abcd"
 PASSWORD = "correct horse battery staple"
@@ -43,7 +44,7 @@ class Running:
     def __init__(self, data: Path, **settings: object) -> None:
         self.data = data
         self.port = int(str(settings.pop("port", 0))) or free_port()
-        self.base = str(settings.get("base_path", ""))
+        self.base = str(settings.get("base_path", "")).rstrip("/")
         self.url = f"http://127.0.0.1:{self.port}{self.base}"
         self.env = environment(data, self.port, **settings)
         self.log = data.parent / f"{data.name}-{self.port}.log"
@@ -91,17 +92,16 @@ class Running:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(timeout=20)
 
-    def workers(self) -> list[int]:
-        """Process ids of the workers."""
+    def workers(self) -> list[psutil.Process]:
+        """The worker processes: children of the one that was started, not counting Python's own helpers."""
         assert self.process is not None
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        lines = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
-        return [child for child, line in lines.items() if "resource_tracker" not in line]
+        children = psutil.Process(self.process.pid).children()
+        return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
 
     def kill_workers(self) -> None:
         """SIGKILL to every worker; the parent starts new ones."""
         for worker in self.workers():
-            os.kill(worker, signal.SIGKILL)
+            worker.kill()
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")

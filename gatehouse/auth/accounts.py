@@ -63,7 +63,7 @@ class Accounts:
         self._record(Event.USER_ADDED, user, username=new.username, roles=list(roles))
         return user
 
-    async def edit_user(self, username: str, **values: Any) -> None:
+    async def edit_user(self, username: str, /, **values: Any) -> None:
         """Change username, nickname, avatar, department or captcha_exempt."""
         if "username" in values:
             policy.check_username(values["username"])
@@ -134,7 +134,7 @@ class Accounts:
         await self.roles.add(code, name, perms)
         self._record(Event.ROLE_ADDED, None, role=code, perms=list(perms))
 
-    async def edit_role(self, code: str, **values: Any) -> None:
+    async def edit_role(self, code: str, /, **values: Any) -> None:
         """Change code, name or enabled."""
         if "code" in values:
             policy.check_role_code(values["code"])

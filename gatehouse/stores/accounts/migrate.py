@@ -9,7 +9,7 @@ import sqlite3
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import inspect, text
 
@@ -29,6 +29,14 @@ ADVISORY_LOCK = 7_267_801
 
 class MigrationNeeded(StoreError):
     """The database is not at the schema of this release."""
+
+
+class Migrated(NamedTuple):
+    """The version before and after, and where the file was copied to before it was changed."""
+
+    before: str | None
+    after: str
+    backup: Path | None = None
 
 
 async def current(database: Database) -> str | None:
@@ -52,22 +60,21 @@ async def check(database: Database) -> None:
         )
 
 
-async def migrate(database: Database) -> tuple[str | None, str]:
-    """Apply what is missing; return the version before and after. A file is copied aside before it changes."""
+async def migrate(database: Database) -> Migrated:
+    """Apply what is missing. A file is copied aside before it changes."""
     found = await current(database)
     if found == HEAD:
-        return found, HEAD
+        return Migrated(found, HEAD)
     async with exclusive(database) as patient:
         found = await current(patient)
         if found == HEAD:
-            return found, HEAD
+            return Migrated(found, HEAD)
         if found is not None and found > HEAD:
             raise MigrationNeeded(f"the accounts database is at version {found}, newer than this release ({HEAD})")
-        if patient.path and found is not None:
-            back_up(patient.path, found)
+        backup = back_up(patient.path, found) if patient.path and found is not None else None
         async with patient.writing() as connection:
             await connection.run_sync(_upgrade)
-    return found, HEAD
+    return Migrated(found, HEAD, backup)
 
 
 @asynccontextmanager

@@ -1,0 +1,205 @@
+"""What `gatehouse doctor` looks at. Each check yields findings: how it stands, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import text
+
+from gatehouse.auth.keys import WrongSecret
+from gatehouse.secret import read_secrets, secret_path
+from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
+from gatehouse.stores.accounts import migrate
+from gatehouse.stores.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from gatehouse.service import Service
+
+# A node whose clock is off by more refuses fresh tokens of the others.
+CLOCK_OFF = 5.0
+LITTLE_SPACE = 500 * 2**20
+# Nothing was signed before this program was written.
+EARLIEST = 1_760_000_000
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class Finding(NamedTuple):
+    level: Level
+    check: str
+    found: str
+    advice: str = ""
+
+
+def ok(check: str, found: str) -> Finding:
+    return Finding(Level.OK, check, found)
+
+
+def warn(check: str, found: str, advice: str) -> Finding:
+    return Finding(Level.WARN, check, found, advice)
+
+
+def fail(check: str, found: str, advice: str) -> Finding:
+    return Finding(Level.FAIL, check, found, advice)
+
+
+def secret(settings: Settings) -> Iterator[Finding]:
+    try:
+        known = read_secrets(settings)
+    except SettingsError as problem:
+        yield fail("secret", str(problem), "start `gatehouse serve` once, or set a random one of 32 characters or more")
+        return
+    source = "GATEHOUSE_SECRET" if settings.secret else str(secret_path(settings))
+    previous = f"; opens with {len(known) - 1} more" if len(known) > 1 else ""
+    yield ok("secret", f"strong enough, from {source}{previous}")
+
+
+def switches(settings: Settings) -> Iterator[Finding]:
+    if settings.captcha_test_answer:
+        yield warn(
+            "test switches",
+            "every captcha has the same answer",
+            "unset GATEHOUSE_CAPTCHA_TEST_ANSWER before people come",
+        )
+    if not settings.limits:
+        yield warn("test switches", "all limits are off", "unset GATEHOUSE_LIMITS before people come")
+    if settings.limits and not settings.captcha_test_answer:
+        yield ok("test switches", "off")
+
+
+def size(settings: Settings) -> Iterator[Finding]:
+    cores = os.cpu_count() or 1
+    found = f"{settings.workers} worker(s) on {cores} core(s)"
+    if settings.workers > cores:
+        yield warn("workers", found, "more workers than cores only cost memory: lower GATEHOUSE_WORKERS")
+    elif settings.workers * 4 <= cores:
+        yield warn("workers", found, f"most cores stay idle: raise GATEHOUSE_WORKERS, up to {cores}")
+    else:
+        yield ok("workers", found)
+
+
+def network(settings: Settings) -> Iterator[Finding]:
+    everybody = [each for each in settings.trusted_proxies if each.prefixlen == 0]
+    if everybody:
+        yield fail(
+            "proxies",
+            f"{everybody[0]} is trusted: anybody can claim any address",
+            "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
+        )
+    elif settings.listens_on_loopback and not settings.trusted_proxies and settings.issuer:
+        yield warn(
+            "proxies",
+            "listens on loopback, is known elsewhere, and trusts no proxy: all callers share one address",
+            "set GATEHOUSE_TRUSTED_PROXIES to the proxy's address, such as 127.0.0.1",
+        )
+    else:
+        yield ok("proxies", f"{len(settings.trusted_proxies)} network(s) trusted")
+    if not settings.issuer and not settings.listens_on_loopback:
+        yield warn("issuer", f"tokens name {settings.public_url}", "set GATEHOUSE_ISSUER to the URL that clients see")
+    elif settings.issuer.startswith("http://") and not settings.listens_on_loopback:
+        yield warn("issuer", f"{settings.issuer} is not https", "passwords travel in the clear: serve it over TLS")
+    else:
+        yield ok("issuer", settings.public_url)
+    if "*" in settings.cors_origins:
+        yield warn("cors", "every origin may call", "list the front ends in GATEHOUSE_CORS_ORIGINS")
+    else:
+        yield ok("cors", f"{len(settings.cors_origins)} origin(s)")
+
+
+def files(settings: Settings, config: Path | None) -> Iterator[Finding]:
+    """Databases, secret and settings are for the owner's eyes."""
+    exposed = [path for path in _private(settings, config) if _others_may(path)]
+    for path in exposed:
+        mode = "700" if path.is_dir() else "600"
+        yield fail("files", f"others can read {path}", f"chmod {mode} {path}")
+    if not exposed:
+        yield ok("files", "readable by the owner only")
+    if settings.data_dir.is_dir():
+        free = shutil.disk_usage(settings.data_dir).free
+        found = f"{free // 2**20} MB free in {settings.data_dir}"
+        yield ok("space", found) if free > LITTLE_SPACE else warn("space", found, "a full disk stops logins: make room")
+
+
+def _private(settings: Settings, config: Path | None) -> Iterator[Path]:
+    if settings.data_dir.is_dir():
+        yield settings.data_dir
+        yield from sorted(path for path in settings.data_dir.iterdir() if path.is_file())
+    outside = [settings.secret_file, config or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)]
+    yield from (path for path in outside if path is not None and path.exists())
+
+
+def _others_may(path: Path) -> bool:
+    return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+async def accounts(service: Service) -> AsyncIterator[Finding]:
+    try:
+        await service.database.ping()
+        await migrate.check(service.database)
+    except migrate.MigrationNeeded as problem:
+        yield fail("accounts", str(problem), "run `gatehouse migrate`")
+        return
+    except StoreError as problem:
+        yield fail("accounts", str(problem), "start the database, or correct GATEHOUSE_DATABASE_URL")
+        return
+    yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
+    yield await _users(service)
+    yield await _keys(service)
+    yield await _clock(service)
+
+
+async def _users(service: Service) -> Finding:
+    number = await service.accounts.users.count()
+    if number == 0:
+        return warn("users", "none: nobody can log in", "start `gatehouse serve` once, or `gatehouse user add NAME`")
+    return ok("users", f"{number} user(s)")
+
+
+async def _keys(service: Service) -> Finding:
+    try:
+        await service.ring.load()
+        kid, _ = service.ring.signer
+    except WrongSecret as problem:
+        return fail("signing keys", str(problem), "give back the master secret that sealed them")
+    return ok("signing keys", f"{kid} signs")
+
+
+async def _clock(service: Service) -> Finding:
+    """Against the database's clock where it has one of its own, else against what was written before."""
+    now = time.time()
+    if service.database.path is None:
+        async with service.database.reading() as db:
+            theirs = float(await db.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
+        off = abs(time.time() - theirs)
+        found = f"{off:.1f} s from the database's"
+        return ok("clock", found) if off <= CLOCK_OFF else fail("clock", found, "run an NTP client on both machines")
+    newest = await service.trail.read(newest=1)
+    written = max([EARLIEST, *(entry.at for entry in newest)])
+    if now + CLOCK_OFF < written:
+        return fail("clock", "stands before the last audit event", "set it: run an NTP client")
+    return ok("clock", "not before the last audit event")
+
+
+async def state(service: Service) -> AsyncIterator[Finding]:
+    try:
+        await service.state.ping()
+    except StoreError as problem:
+        yield fail("state", str(problem), "start the state store, or correct GATEHOUSE_STATE_URL")
+        return
+    yield ok("state", "answers reads and writes")
+    # An engine that depends on how its server is set up says what is amiss.
+    advice = getattr(service.state, "advice", None)
+    for each in await advice() if advice else ():
+        yield warn("state", each, "see docs/operations.md")

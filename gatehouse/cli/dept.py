@@ -1,0 +1,111 @@
+"""`gatehouse dept`: departments, the tree that users belong to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from rich.text import Text
+from rich.tree import Tree
+
+from gatehouse.cli import shown
+from gatehouse.cli.opened import ID, opened
+from gatehouse.cli.shown import json_option, said
+from gatehouse.cli.user import confirm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.departments import Department
+
+
+@click.group(no_args_is_help=True)
+def dept() -> None:
+    """Departments, the tree that users belong to.
+
+    A user's department shows in users/me as deptId.
+    """
+
+
+@dept.command("add")
+@click.argument("name")
+@click.option("--parent", type=ID, metavar="ID", help="The department above it.  [default: none, a new root]")
+@json_option
+@opened
+async def add(service: Service, name: str, parent: int | None, *, as_json: bool) -> None:
+    """Add a department.
+
+    \b
+    Example:
+      gatehouse dept add "Sales" --parent 1
+    """
+    number = await service.accounts.add_department(name, parent)
+    if as_json:
+        return shown.as_document({"id": number, "name": name, "parent": parent})
+    return said(f"Added department {name} with id {number}.")
+
+
+@dept.command("list")
+@json_option
+@opened
+async def list_(service: Service, *, as_json: bool) -> None:
+    """List all departments as a tree, each with its id and how many users are in it.
+
+    \b
+    Example:
+      gatehouse dept list
+    """
+    found = await service.accounts.departments.all()
+    if as_json:
+        return shown.as_document([{"id": d.id, "name": d.name, "parent": d.parent, "users": d.users} for d in found])
+    for root in _trees(found):
+        shown.show(root)
+    return None if found else said("No departments.")
+
+
+@dept.command("edit")
+@click.argument("department", type=ID, metavar="ID")
+@click.option("--name", help="A new name.")
+@click.option("--parent", type=ID, metavar="ID", help="Move it below this department.")
+@opened
+async def edit(service: Service, department: int, name: str | None, parent: int | None) -> None:
+    """Rename a department or move it.
+
+    \b
+    Example:
+      gatehouse dept edit 3 --name "Sales, north" --parent 2
+    """
+    if name is None and parent is None:
+        raise click.UsageError("nothing to change: give at least one option")
+    await service.accounts.edit_department(department, name=name, parent=parent)
+    said(f"Changed department {department}.")
+
+
+@dept.command("delete")
+@click.argument("department", type=ID, metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@opened
+async def delete(service: Service, department: int, *, yes: bool) -> None:
+    """Delete a department that has neither users nor departments below it.
+
+    \b
+    Example:
+      gatehouse dept delete 3 --yes
+    """
+    confirm(f"Delete department {department}?", yes=yes)
+    await service.accounts.delete_department(department)
+    said(f"Deleted department {department}.")
+
+
+def _trees(found: Sequence[Department]) -> list[Tree]:
+    trees = {each.id: Tree(_label(each)) for each in found}
+    for each in found:
+        if each.parent is not None:
+            trees[each.parent].children.append(trees[each.id])
+    return [trees[each.id] for each in found if each.parent is None]
+
+
+def _label(department: Department) -> Text:
+    users = "1 user" if department.users == 1 else f"{department.users} users"
+    return Text.assemble(shown.printable(department.name), (f"  id {department.id}, {users}", "dim"))

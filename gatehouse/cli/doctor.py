@@ -1,0 +1,100 @@
+"""`gatehouse doctor`: looks at everything a service depends on, and says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from gatehouse import logs
+from gatehouse.cli import checks, shown
+from gatehouse.cli.checks import Finding, Level
+from gatehouse.cli.failures import NO, explained
+from gatehouse.cli.opened import require_data, settings_in_force
+from gatehouse.cli.shown import json_option
+from gatehouse.service import open_service
+from gatehouse.settings import SettingsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gatehouse.settings import Settings
+
+_COLOURS = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
+
+
+@click.command()
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, *, as_json: bool) -> None:
+    """Check settings, stores, clock and files; say what to do.
+
+    Each line says ok, warn or fail, what was found, and below it what to do. The exit code is 1 if anything
+    failed; warnings do not count. Nothing is changed, and it may run beside the service.
+
+    \b
+    Examples:
+      gatehouse doctor
+      gatehouse doctor --json
+    """
+    findings = _findings(ctx.find_root().params["config"])
+    if as_json:
+        shown.as_document([_record(each) for each in findings])
+    else:
+        _tell(findings)
+    if any(each.level is Level.FAIL for each in findings):
+        ctx.exit(NO)
+
+
+def _findings(config: Path | None) -> list[Finding]:
+    try:
+        given = settings_in_force()
+    except SettingsError as problem:
+        return [
+            checks.fail("settings", each, "correct it; docs/settings.md explains each") for each in problem.problems
+        ]
+    logs.configure("error", given.log_format, cached=False)
+    return [
+        checks.ok("settings", "all valid"),
+        *checks.secret(given),
+        *checks.files(given, config),
+        *asyncio.run(_stores(given)),
+        *checks.switches(given),
+        *checks.size(given),
+        *checks.network(given),
+    ]
+
+
+async def _stores(given: Settings) -> list[Finding]:
+    """The stores can only be asked once they are open; what keeps them from opening is the finding then."""
+    try:
+        require_data(given)
+        service = open_service(given)
+    except Exception as problem:
+        explanation = explained(problem)
+        if explanation is None:
+            raise
+        return [checks.fail("stores", str(problem), "the checks of the stores were left out")]
+    try:
+        return [
+            *[each async for each in checks.accounts(service)],
+            *[each async for each in checks.state(service)],
+        ]
+    finally:
+        await service.stop()
+
+
+def _record(each: Finding) -> dict[str, Any]:
+    return {"level": each.level, "check": each.check, "found": each.found, "advice": each.advice}
+
+
+def _tell(findings: list[Finding]) -> None:
+    for each in findings:
+        line = Text.assemble(
+            (f"{each.level:<5}", _COLOURS[each.level]), f"{each.check:<14}", shown.printable(each.found)
+        )
+        if each.advice:
+            line.append(f"\n{'':<19}-> {each.advice}", style="italic")
+        shown.show(line)

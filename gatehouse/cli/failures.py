@@ -1,0 +1,62 @@
+"""What went wrong, in one line each and an exit code: 1 no, 2 wrong usage, 3 a store cannot be reached."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from gatehouse.settings import SettingsError
+from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
+
+NO, WRONG, UNREACHABLE = 1, 2, 3
+
+# Which extra of the package brings which driver.
+_EXTRAS = {"asyncpg": "postgres", "redis": "redis"}
+
+
+class Explanation(NamedTuple):
+    lines: list[str]
+    exit_code: int
+
+
+def explained(problem: Exception) -> Explanation | None:
+    """None: nobody foresaw this, and a traceback is the best there is to say."""
+    code = exit_code(problem)
+    return None if code is None else Explanation([_one_line(line) for line in _lines(problem)], code)
+
+
+def exit_code(problem: Exception) -> int | None:
+    if isinstance(problem, click.Abort):
+        return NO
+    if isinstance(problem, click.ClickException):
+        return problem.exit_code
+    if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, ValueError)) or _extra(problem):
+        return WRONG
+    if isinstance(problem, (StoreError, OSError)):
+        return UNREACHABLE
+    return None
+
+
+def _lines(problem: Exception) -> list[str]:
+    match problem:
+        case click.Abort():
+            return ["gatehouse: stopped, nothing more was done"]
+        case click.UsageError():
+            where = problem.ctx.command_path if problem.ctx else "gatehouse"
+            return [f"{where}: {problem.format_message()} (see {where} --help)"]
+        case click.ClickException():
+            return [f"gatehouse: {problem.format_message()}"]
+        case SettingsError():
+            return [f"gatehouse: {each}" for each in problem.problems]
+        case ModuleNotFoundError():
+            return [f"gatehouse: a driver is missing: pip install 'gatehouse[{_extra(problem)}]'"]
+    return [f"gatehouse: {problem}"]
+
+
+def _extra(problem: Exception) -> str | None:
+    return _EXTRAS.get(problem.name or "") if isinstance(problem, ModuleNotFoundError) else None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

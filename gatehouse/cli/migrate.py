@@ -1,0 +1,81 @@
+"""`gatehouse migrate`: the databases at the schema of this release."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from gatehouse import logs
+from gatehouse.cli import shown
+from gatehouse.cli.failures import NO
+from gatehouse.cli.opened import settings_in_force
+from gatehouse.cli.shown import json_option, said
+from gatehouse.stores.accounts import migrate as schema
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.state.sqlite import create as create_state
+
+if TYPE_CHECKING:
+    from gatehouse.settings import Settings
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; exit code 1 if there is something to do.")
+@json_option
+@click.pass_context
+def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
+    """Bring the databases to this release.
+
+    On the embedded default `gatehouse serve` does this by itself; with a database of your own run it before the
+    first start and with every upgrade. It may run on several nodes at once, and a second run changes nothing. An
+    SQLite file is copied aside before it is changed.
+
+    \b
+    Examples:
+      gatehouse migrate
+      gatehouse migrate --check
+    """
+    given = settings_in_force()
+    logs.configure("warning", given.log_format, cached=False)
+    done = asyncio.run(_look(given) if check else _migrate(given))
+    if as_json:
+        shown.as_document(
+            {"before": done.before, "after": done.after, "backup": str(done.backup) if done.backup else None}
+        )
+    else:
+        _tell(done, check=check)
+    if check and done.before != done.after:
+        ctx.exit(NO)
+
+
+async def _look(given: Settings) -> schema.Migrated:
+    if given.embedded_accounts and not given.accounts_path.exists():
+        return schema.Migrated(None, schema.HEAD)
+    database = Database(given.accounts_url)
+    try:
+        return schema.Migrated(await schema.current(database), schema.HEAD)
+    finally:
+        await database.close()
+
+
+async def _migrate(given: Settings) -> schema.Migrated:
+    if given.embedded_accounts or given.embedded_state:
+        given.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if given.embedded_state:
+        create_state(given.state_path)
+    database = Database(given.accounts_url)
+    try:
+        return await schema.migrate(database)
+    finally:
+        await database.close()
+
+
+def _tell(done: schema.Migrated, *, check: bool) -> None:
+    if done.before == done.after:
+        return said(f"The accounts are at version {done.after}: nothing to do.")
+    if check:
+        return said(f"The accounts are at version {done.before or 'none'}, this release needs {done.after}.")
+    if done.backup:
+        said(f"Copied the accounts aside to {done.backup}.")
+    return said(f"Brought the accounts from version {done.before or 'none'} to {done.after}.")

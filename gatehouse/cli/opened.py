@@ -1,0 +1,71 @@
+"""Opens the parts of the service around a command, and closes them when it is done.
+
+A command goes through the same rules as the service does, so what it changes is checked, recorded in the audit trail
+and seen by every node on its next request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+
+import click
+from sqlalchemy.exc import ArgumentError
+
+from gatehouse import logs, settings
+from gatehouse.auth.audit import Caller
+from gatehouse.service import open_service
+from gatehouse.stores.accounts import migrate
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.service import Service
+    from gatehouse.settings import Settings
+
+P = ParamSpec("P")
+
+# Whom the audit trail names for what an operator does: there is no address, and no request.
+OPERATOR = Caller(address="cli")
+
+ID = click.IntRange(1, 2**63 - 1)
+"""The number of a user or a department."""
+
+
+def settings_in_force() -> Settings:
+    return settings.load(config=click.get_current_context().find_root().params["config"])
+
+
+def opened(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Callable[P, None]:
+    """Make a command of a coroutine that wants the service's parts as its first argument."""
+
+    @wraps(work)
+    def command(*arguments: P.args, **options: P.kwargs) -> None:
+        asyncio.run(_around(settings_in_force(), lambda service: work(service, *arguments, **options)))
+
+    return command
+
+
+async def _around(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
+    logs.configure("warning", given.log_format, cached=False)
+    require_data(given)
+    try:
+        service = open_service(given, caller=OPERATOR)
+    except ArgumentError:
+        raise ValueError("GATEHOUSE_DATABASE_URL is not a URL such as postgresql://user@host/name") from None
+    try:
+        await migrate.check(service.database)
+        await work(service)
+    finally:
+        await service.stop()
+
+
+def require_data(given: Settings) -> None:
+    """A command looks at what a service has made; it must not lay out an empty one in the wrong folder."""
+    if given.embedded_accounts and not given.accounts_path.exists():
+        raise StoreUnavailable(
+            f"there are no accounts in {given.data_dir}: start `gatehouse serve` once, "
+            "or name the folder (GATEHOUSE_DATA_DIR, or data_dir in the settings file)"
+        )

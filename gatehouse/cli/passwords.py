@@ -1,0 +1,53 @@
+"""Where a new password comes from: asked for twice, read from standard input, or made up. Never an argument.
+
+An argument stands in the history of the shell and in the list of processes, for everyone on the machine to read.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from gatehouse.auth import policy
+from gatehouse.auth.first_start import random_password
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+
+class Given(NamedTuple):
+    password: str
+    made_up: bool  # and therefore to be shown, once
+
+
+def password_options(command: F) -> F:
+    stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input (one line).")
+    random = click.option("--random-password", is_flag=True, help="Make up a password and show it once.")
+    return stdin(random(command))
+
+
+def obtained(username: str, *, password_stdin: bool, random: bool) -> Given:
+    """A password that the policy takes; `ValueError` says why not."""
+    if password_stdin and random:
+        raise click.UsageError("--password-stdin and --random-password exclude each other")
+    given = random_password() if random else _from_stdin() if password_stdin else _asked(username)
+    policy.check_password(given, username)
+    return Given(given, made_up=random)
+
+
+def _from_stdin() -> str:
+    try:
+        return sys.stdin.buffer.readline().decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise ValueError("the password on standard input is not UTF-8") from None
+
+
+def _asked(username: str) -> str:
+    if not sys.stdin.isatty():
+        raise click.UsageError("no terminal to ask for a password on: use --password-stdin or --random-password")
+    prompt = f"New password of {username}"
+    return str(click.prompt(prompt, hide_input=True, confirmation_prompt="Once more", err=True))

@@ -1,0 +1,151 @@
+"""`gatehouse role`: roles, and the perms they give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gatehouse.cli import shown
+from gatehouse.cli.opened import opened
+from gatehouse.cli.shown import json_option, said
+from gatehouse.cli.user import confirm
+
+if TYPE_CHECKING:
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.roles import Role
+
+
+@click.group(no_args_is_help=True)
+def role() -> None:
+    """Roles, and the perms they give.
+
+    A perm reads segment:segment:segment, such as sys:user:add. What a role gives shows in users/me on the next
+    request of everyone who holds it.
+    """
+
+
+@role.command("add")
+@click.argument("code")
+@click.option("--name", help="The name that people see.  [default: CODE]")
+@click.option("--allow", "perms", multiple=True, metavar="PERM", help="A perm to give; may be repeated.")
+@opened
+async def add(service: Service, code: str, name: str | None, perms: tuple[str, ...]) -> None:
+    """Add a role.
+
+    \b
+    Example:
+      gatehouse role add AUDITOR --name "Auditor" --allow sys:log:query
+    """
+    await service.accounts.add_role(code, name or code, perms)
+    said(f"Added role {code}.")
+
+
+@role.command("list")
+@json_option
+@opened
+async def list_(service: Service, *, as_json: bool) -> None:
+    """List all roles.
+
+    \b
+    Example:
+      gatehouse role list
+    """
+    columns = {"code": "CODE", "name": "NAME", "enabled": "STATE", "users": "USERS", "perms": "PERMS"}
+    found = [_summary(each) for each in await service.accounts.roles.all()]
+    if not as_json:
+        found = [each | {"perms": len(each["perms"])} for each in found]  # `role show` names them
+    shown.records(found, columns, as_json=as_json, nothing="No roles.")
+
+
+@role.command("show")
+@click.argument("code")
+@json_option
+@opened
+async def show(service: Service, code: str, *, as_json: bool) -> None:
+    """Show one role with every perm it gives.
+
+    \b
+    Example:
+      gatehouse role show ADMIN
+    """
+    shown.record(_summary(await service.accounts.role(code)), as_json=as_json)
+
+
+@role.command("edit")
+@click.argument("code")
+@click.option("--code", "new_code", metavar="CODE", help="A new code.")
+@click.option("--name", help="The name that people see.")
+@click.option("--enable/--disable", "enabled", default=None, help="A disabled role gives nothing to its holders.")
+@opened
+async def edit(service: Service, code: str, new_code: str | None, name: str | None, *, enabled: bool | None) -> None:
+    """Change a role's code or name, or switch it off and on.
+
+    \b
+    Examples:
+      gatehouse role edit AUDITOR --name "Internal audit"
+      gatehouse role edit AUDITOR --disable
+    """
+    given = {"code": new_code, "name": name, "enabled": enabled}
+    changes = {what: value for what, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("nothing to change: give at least one option")
+    await service.accounts.edit_role(code, **changes)
+    said(f"Changed role {code}: {', '.join(sorted(changes))}.")
+
+
+@role.command("delete")
+@click.argument("code")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@opened
+async def delete(service: Service, code: str, *, yes: bool) -> None:
+    """Delete a role; whoever holds it loses what it gives.
+
+    \b
+    Example:
+      gatehouse role delete AUDITOR --yes
+    """
+    found = await service.accounts.role(code)
+    confirm(f"Delete role {code}, held by {found.users} user(s)?", yes=yes)
+    await service.accounts.delete_role(code)
+    said(f"Deleted role {code}.")
+
+
+@role.command("allow")
+@click.argument("code")
+@click.argument("perms", nargs=-1, required=True, metavar="PERM...")
+@opened
+async def allow(service: Service, code: str, perms: tuple[str, ...]) -> None:
+    """Let a role give one or more perms.
+
+    \b
+    Example:
+      gatehouse role allow AUDITOR sys:log:query sys:user:query
+    """
+    await service.accounts.allow(code, perms)
+    said(f"Role {code} now gives {', '.join(perms)}.")
+
+
+@role.command("deny")
+@click.argument("code")
+@click.argument("perms", nargs=-1, required=True, metavar="PERM...")
+@opened
+async def deny(service: Service, code: str, perms: tuple[str, ...]) -> None:
+    """Let a role no longer give one or more perms.
+
+    \b
+    Example:
+      gatehouse role deny AUDITOR sys:user:query
+    """
+    await service.accounts.deny(code, perms)
+    said(f"Role {code} no longer gives {', '.join(perms)}.")
+
+
+def _summary(found: Role) -> dict[str, Any]:
+    return {
+        "code": found.code,
+        "name": found.name,
+        "enabled": shown.enabled(found.enabled),
+        "users": found.users,
+        "perms": found.perms,
+    }

@@ -1,0 +1,273 @@
+"""`gatehouse user`: people who can log in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gatehouse.cli import shown
+from gatehouse.cli.opened import ID, opened
+from gatehouse.cli.passwords import obtained, password_options
+from gatehouse.cli.shown import Moment, json_option, said
+from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.errors import Duplicate, Missing
+
+if TYPE_CHECKING:
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.users import Profile
+
+_COLUMNS = {
+    "id": "ID",
+    "username": "USERNAME",
+    "nickname": "NICKNAME",
+    "enabled": "STATE",
+    "dept": "DEPT",
+    "roles": "ROLES",
+    "created": "CREATED",
+}
+
+
+@click.group(no_args_is_help=True)
+def user() -> None:
+    """People who can log in.
+
+    Changes take effect on the user's next request. Disabling or deleting a user, or setting its password, ends
+    its sessions at once, on every node.
+    """
+
+
+@user.command("add")
+@click.argument("name")
+@click.option("--nickname", help="The name that people see.  [default: NAME]")
+@click.option("--dept", type=ID, metavar="ID", help="Department.  [default: the first one]")
+@click.option("--role", "roles", multiple=True, metavar="CODE", help="A role to grant; may be repeated.")
+@click.option("--avatar", default="", metavar="URL", help="URL of a picture.")
+@click.option("--captcha-exempt", is_flag=True, help="Needs no captcha, for a person who cannot see one.")
+@password_options
+@json_option
+@opened
+async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) -> None:
+    """Add a user.
+
+    The password is asked for twice, or read from standard input, or made up and shown once. It has at least 8
+    characters, is not one of the commonest and does not contain the name.
+
+    \b
+    Examples:
+      gatehouse user add ann --role ADMIN --nickname "Ann Lee"
+      gatehouse user add bob --random-password
+      pass show bob | gatehouse user add bob --password-stdin
+    """
+    accounts = service.accounts
+    if await accounts.users.by_name(name):
+        raise Duplicate(f"there is a user {name!r} already")
+    department = given["dept"] or await _first_department(service)
+    password, made_up = obtained(name, password_stdin=given["password_stdin"], random=given["random_password"])
+    new = NewUser(
+        username=name,
+        nickname=given["nickname"] or name,
+        password=await service.hashes.hash(password),
+        department=department,
+        created=service.clock(),
+        avatar=given["avatar"],
+        captcha_exempt=given["captcha_exempt"],
+    )
+    number = await accounts.add_user(new, list(dict.fromkeys(given["roles"])))
+    if as_json:
+        return shown.as_document({"id": number, "username": name} | ({"password": password} if made_up else {}))
+    said(f"Added user {name} with id {number}.")
+    return _show_once(password) if made_up else None
+
+
+@user.command("list")
+@click.option("--search", default="", metavar="TEXT", help="Only names that contain this.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many.")
+@click.option("--after", type=click.IntRange(0, 2**63 - 1), default=0, metavar="ID", help="Go on after this id.")
+@json_option
+@opened
+async def list_(service: Service, search: str, limit: int, after: int, *, as_json: bool) -> None:
+    """List users in the order of their ids.
+
+    \b
+    Examples:
+      gatehouse user list --search ann
+      gatehouse user list --limit 500 --json
+    """
+    found = await service.accounts.users.page(after=after, limit=limit + 1, search=search)
+    page = found[:limit]
+    shown.records([_summary(each) for each in page], _COLUMNS, as_json=as_json, nothing="No users.")
+    if len(found) > limit and not as_json:
+        said(f"There are more: add --after {page[-1].user.id}.")
+
+
+@user.command("show")
+@click.argument("name")
+@json_option
+@opened
+async def show(service: Service, name: str, *, as_json: bool) -> None:
+    """Show one user: state, roles, and the perms they give.
+
+    \b
+    Example:
+      gatehouse user show ann
+    """
+    profile = await service.accounts.user(name)
+    sessions = await service.sessions.of(profile.user.id)
+    facts = _summary(profile) | {
+        "avatar": profile.user.avatar,
+        "captcha_exempt": profile.user.captcha_exempt,
+        "perms": profile.perms,
+        "sessions": len(sessions),
+    }
+    shown.record(facts, as_json=as_json)
+
+
+@user.command("edit")
+@click.argument("name")
+@click.option("--username", metavar="NAME", help="A new name to log in with.")
+@click.option("--nickname", help="The name that people see.")
+@click.option("--dept", "department", type=ID, metavar="ID", help="Department.")
+@click.option("--avatar", metavar="URL", help="URL of a picture; empty for the neutral one.")
+@click.option("--captcha-exempt/--no-captcha-exempt", default=None, help="Whether a login needs no captcha.")
+@opened
+async def edit(service: Service, /, name: str, **given: Any) -> None:
+    """Change what a user is called, where it belongs, how it looks.
+
+    \b
+    Examples:
+      gatehouse user edit ann --nickname "Ann Lee" --dept 3
+      gatehouse user edit ann --captcha-exempt
+    """
+    changes = {what: value for what, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("nothing to change: give at least one option")
+    await service.accounts.edit_user(name, **changes)
+    said(f"Changed user {name}: {', '.join(sorted(changes))}.")
+
+
+@user.command("disable")
+@click.argument("name")
+@opened
+async def disable(service: Service, name: str) -> None:
+    """Keep a user out: its sessions end at once, and it cannot log in.
+
+    \b
+    Example:
+      gatehouse user disable ann
+    """
+    await service.accounts.disable_user(name)
+    said(f"Disabled user {name}; its sessions have ended.")
+
+
+@user.command("enable")
+@click.argument("name")
+@opened
+async def enable(service: Service, name: str) -> None:
+    """Let a disabled user log in again.
+
+    \b
+    Example:
+      gatehouse user enable ann
+    """
+    await service.accounts.enable_user(name)
+    said(f"Enabled user {name}.")
+
+
+@user.command("delete")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@opened
+async def delete(service: Service, name: str, *, yes: bool) -> None:
+    """Delete a user for good; its sessions end at once. To keep a user out for a while, disable it.
+
+    \b
+    Example:
+      gatehouse user delete ann --yes
+    """
+    profile = await service.accounts.user(name)
+    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) for good?", yes=yes)
+    await service.accounts.delete_user(name)
+    said(f"Deleted user {name}; its sessions have ended.")
+
+
+@user.command("password")
+@click.argument("name")
+@password_options
+@json_option
+@opened
+async def password(service: Service, name: str, *, password_stdin: bool, random_password: bool, as_json: bool) -> None:
+    """Set a user's password; its sessions end at once.
+
+    \b
+    Examples:
+      gatehouse user password ann
+      gatehouse user password ann --random-password
+    """
+    username = (await service.accounts.user(name)).user.username
+    new, made_up = obtained(username, password_stdin=password_stdin, random=random_password)
+    await service.accounts.set_password(username, await service.hashes.hash(new))
+    if as_json:
+        return shown.as_document({"username": username} | ({"password": new} if made_up else {}))
+    said(f"Set the password of {username}; its sessions have ended.")
+    return _show_once(new) if made_up else None
+
+
+@user.command("grant")
+@click.argument("name")
+@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
+@opened
+async def grant(service: Service, name: str, roles: tuple[str, ...]) -> None:
+    """Give a user one or more roles.
+
+    \b
+    Example:
+      gatehouse user grant ann ADMIN AUDITOR
+    """
+    await service.accounts.grant(name, roles)
+    said(f"Granted {name}: {', '.join(roles)}.")
+
+
+@user.command("revoke")
+@click.argument("name")
+@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
+@opened
+async def revoke(service: Service, name: str, roles: tuple[str, ...]) -> None:
+    """Take one or more roles from a user.
+
+    \b
+    Example:
+      gatehouse user revoke ann ADMIN
+    """
+    await service.accounts.revoke(name, roles)
+    said(f"Revoked from {name}: {', '.join(roles)}.")
+
+
+def _summary(profile: Profile) -> dict[str, Any]:
+    who = profile.user
+    return {
+        "id": who.id,
+        "username": who.username,
+        "nickname": who.nickname,
+        "enabled": shown.enabled(who.enabled),
+        "dept": who.department,
+        "roles": profile.roles,
+        "created": Moment(who.created),
+    }
+
+
+async def _first_department(service: Service) -> int:
+    known = await service.accounts.departments.all()
+    if not known:
+        raise Missing("there is no department yet: add one with `gatehouse dept add NAME`")
+    return known[0].id
+
+
+def _show_once(password: str) -> None:
+    said(f"Its password, shown this once: {password}")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before what cannot be undone; without a terminal to ask on, --yes must have been said."""
+    if not yes:
+        click.confirm(question, abort=True, err=True)

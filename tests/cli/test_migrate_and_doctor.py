@@ -1,0 +1,110 @@
+"""`gatehouse migrate` and `gatehouse doctor`: a machine that is being set up, and one that has a fault."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Outcome, Terminal
+from tests.running import Running, environment, free_port
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Terminal:
+    return Terminal(environment(tmp_path / "data", free_port(), limits="on", captcha_test_answer=""))
+
+
+def test_migrate_says_what_it_did_and_does_it_once(fresh: Terminal) -> None:
+    needed = fresh("migrate", "--check")
+    assert (needed.code, needed.out) == (1, "The accounts are at version none, this release needs 0001.\n")
+    assert not Path(fresh.env["GATEHOUSE_DATA_DIR"]).exists()
+    assert fresh("migrate").done() == "Brought the accounts from version none to 0001.\n"
+    assert fresh("migrate").done() == "The accounts are at version 0001: nothing to do.\n"
+    assert fresh("migrate", "--check", "--json").json == {"before": "0001", "after": "0001", "backup": None}
+    data = Path(fresh.env["GATEHOUSE_DATA_DIR"])
+    assert {path.stat().st_mode & 0o077 for path in [data, *data.iterdir()]} == {0}
+
+
+def found(outcome: Outcome) -> dict[str, str]:
+    """What doctor says, by check."""
+    return {each["check"]: each["level"] for each in json.loads(outcome.out)}
+
+
+def test_doctor_is_content_with_a_running_service(service: Running) -> None:
+    outcome = Terminal(service.env)("doctor", "--json")
+    assert outcome.code == 0
+    assert found(outcome) == {
+        "settings": "ok", "secret": "ok", "files": "ok", "space": found(outcome)["space"], "accounts": "ok",
+        "users": "ok", "signing keys": "ok", "clock": "ok", "state": "ok", "test switches": "warn",
+        "workers": "ok", "proxies": "ok", "issuer": "ok", "cors": "ok",
+    }  # fmt: skip
+    page = Terminal(service.env)("doctor").done()
+    assert "-> unset GATEHOUSE_LIMITS before people come" in page
+
+
+def test_doctor_finds_that_nothing_is_there_yet(fresh: Terminal) -> None:
+    outcome = fresh("doctor", "--json")
+    assert outcome.code == 1
+    assert (found(outcome)["secret"], found(outcome)["stores"]) == ("fail", "fail")
+    assert not Path(fresh.env["GATEHOUSE_DATA_DIR"]).exists()
+
+
+def test_doctor_finds_wrong_settings(fresh: Terminal) -> None:
+    fresh.env["GATEHOUSE_PORT"] = "many"
+    outcome = fresh("doctor")
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out.startswith("fail settings      GATEHOUSE_PORT: expected a whole number")
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Running:
+    """A service that ran once and is not running now."""
+    running = Running(tmp_path / "data")
+    with running:
+        pass
+    return running
+
+
+def test_doctor_finds_what_is_amiss_with_files_keys_and_clock(
+    stopped: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = Terminal(stopped.env)
+    (stopped.data / "secret").chmod(0o644)
+    outcome = typed("doctor")
+    assert outcome.code == 1
+    assert f"-> chmod 600 {stopped.data / 'secret'}" in outcome.out
+    (stopped.data / "secret").chmod(0o600)
+
+    typed("user", "disable", "admin").done()  # leaves an audit event with today's date
+    past = time.time() - 3600
+    with monkeypatch.context() as moved:
+        moved.setattr("time.time", lambda: past)
+        assert found(typed("doctor", "--json"))["clock"] == "fail"
+    assert found(typed("doctor", "--json"))["clock"] == "ok"
+
+    (stopped.data / "secret").write_text("kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u\n")
+    outcome = typed("doctor", "--json")
+    assert (outcome.code, found(outcome)["signing keys"]) == (1, "fail")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "check", "level"),
+    [
+        ("TRUSTED_PROXIES", "0.0.0.0/0", "proxies", "fail"),
+        ("ISSUER", "https://login.example.com", "proxies", "warn"),
+        ("CORS_ORIGINS", "*", "cors", "warn"),
+        ("WORKERS", "256", "workers", "warn"),
+        ("HOST", "0.0.0.0", "issuer", "warn"),
+        ("SECRET", "short", "secret", "fail"),
+        ("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none", "accounts", "fail"),
+    ],
+)
+def test_doctor_finds_settings_that_are_valid_and_unwise(
+    fresh: Terminal, setting: str, value: str, check: str, level: str
+) -> None:
+    fresh("migrate").done()
+    fresh.env |= {"GATEHOUSE_SECRET": "kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u", f"GATEHOUSE_{setting}": value}
+    assert found(fresh("doctor", "--json"))[check] == level

@@ -1,0 +1,111 @@
+"""`gatehouse role` and `gatehouse dept`: what they change shows on the next request of everyone it touches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cli.terminal import Terminal
+from tests.conversation import ME, bearer
+
+
+def me(client: httpx.Client, tokens: dict[str, object]) -> dict[str, Any]:
+    answer = client.get(ME, headers=bearer(tokens))
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json()["data"])
+
+
+@pytest.fixture
+def clerk(typed: Terminal, somebody: str) -> str:
+    """A role of its own for the test, held by somebody."""
+    code = f"CLERK-{somebody}"
+    typed("role", "add", code, "--name", "Clerk", "--allow", "sys:log:query").done()
+    typed("user", "grant", somebody, code).done()
+    return code
+
+
+def test_perms_follow_allow_and_deny(
+    client: httpx.Client, typed: Terminal, clerk: str, tokens: dict[str, object]
+) -> None:
+    assert me(client, tokens)["perms"] == ["sys:log:query"]
+    typed("role", "allow", clerk, "sys:user:query", "sys:dept:query").done()
+    assert me(client, tokens)["perms"] == ["sys:dept:query", "sys:log:query", "sys:user:query"]
+    typed("role", "deny", clerk, "sys:log:query", "sys:dept:query").done()
+    assert me(client, tokens)["perms"] == ["sys:user:query"]
+
+
+def test_a_disabled_role_gives_nothing(
+    client: httpx.Client, typed: Terminal, clerk: str, tokens: dict[str, object]
+) -> None:
+    assert me(client, tokens)["roles"] == [clerk]
+    typed("role", "edit", clerk, "--disable").done()
+    assert (me(client, tokens)["roles"], me(client, tokens)["perms"]) == ([], [])
+    typed("role", "edit", clerk, "--enable", "--code", f"{clerk}-2", "--name", "Head clerk").done()
+    assert me(client, tokens)["roles"] == [f"{clerk}-2"]
+
+
+def test_a_deleted_role_is_gone_from_its_holders(
+    client: httpx.Client, typed: Terminal, clerk: str, tokens: dict[str, object]
+) -> None:
+    assert me(client, tokens)["roles"] == [clerk]
+    kept = typed("role", "delete", clerk, stdin="\n")
+    assert (kept.code, "held by 1 user" in kept.err) == (1, True)
+    typed("role", "delete", clerk, "--yes").done()
+    assert me(client, tokens)["roles"] == []
+
+
+def test_roles_are_listed_and_shown(typed: Terminal, clerk: str) -> None:
+    listed = {each["code"]: each for each in typed("role", "list", "--json").json}
+    assert listed[clerk] == {
+        "code": clerk, "name": "Clerk", "enabled": True, "users": 1, "perms": ["sys:log:query"],
+    }  # fmt: skip
+    assert clerk in typed("role", "list").done()
+    assert typed("role", "show", clerk, "--json").json == listed[clerk]
+    assert "sys:log:query" in typed("role", "show", clerk).done()
+
+
+def test_roles_that_are_wrong_get_one_line(typed: Terminal, clerk: str) -> None:
+    assert "a role code has" in typed("role", "add", "two words").refused()
+    assert "already" in typed("role", "add", clerk).refused()
+    assert "segment:segment:segment" in typed("role", "allow", clerk, "sys:user").refused()
+    assert "segment:segment:segment" in typed("role", "add", "FRESH", "--allow", "nonsense").refused()
+    assert "does not give" in typed("role", "deny", clerk, "sys:user:add").refused()
+    assert "nothing to change" in typed("role", "edit", clerk).refused()
+    assert "already" in typed("role", "edit", clerk, "--code", "ADMIN").refused()
+    for words in (["show"], ["edit", "--name", "x"], ["delete", "--yes"], ["allow", "a:b:c"], ["deny", "a:b:c"]):
+        assert "there is no role 'NONE'" in typed("role", words[0], "NONE", *words[1:]).refused()
+
+
+def test_departments_make_a_tree(
+    client: httpx.Client, typed: Terminal, somebody: str, tokens: dict[str, object]
+) -> None:
+    north = typed("dept", "add", "North", "--parent", "1", "--json").json["id"]
+    said = typed("dept", "add", "Harbour", "--parent", str(north)).done()
+    harbour = said.strip().rstrip(".").rpartition(" ")[2]
+    typed("user", "edit", somebody, "--dept", harbour).done()
+    assert me(client, tokens)["deptId"] == int(harbour)
+    tree = typed("dept", "list").done().splitlines()
+    assert tree[0].startswith("Headquarters  id 1, ")
+    assert f"    └── Harbour  id {harbour}, 1 user" in [line.replace("│", " ") for line in tree]
+    listed = typed("dept", "list", "--json").json
+    assert {"id": int(harbour), "name": "Harbour", "parent": north, "users": 1} in listed
+    typed("dept", "edit", harbour, "--name", "Port", "--parent", "1").done()
+    listed = typed("dept", "list", "--json").json
+    assert {"id": int(harbour), "name": "Port", "parent": 1, "users": 1} in listed
+    kept = typed("dept", "delete", str(north), stdin="n\n")
+    assert kept.code == 1
+    typed("dept", "delete", str(north), "--yes").done()
+    assert north not in {each["id"] for each in typed("dept", "list", "--json").json}
+
+
+def test_departments_that_are_wrong_get_one_line(typed: Terminal) -> None:
+    assert "still has users" in typed("dept", "delete", "1", "--yes").refused()
+    assert "no department 999" in typed("dept", "delete", "999", "--yes").refused()
+    assert "no department 999" in typed("dept", "add", "Lost", "--parent", "999").refused()
+    assert "below itself" in typed("dept", "edit", "1", "--parent", "1").refused()
+    assert "nothing to change" in typed("dept", "edit", "1").refused()
+    assert "1 to 64 printable" in typed("dept", "add", "\x1b[31m").refused()
+    assert "is not in the range" in typed("dept", "edit", "99999999999999999999", "--name", "x").refused()
+    assert "not a valid integer" in typed("dept", "delete", "north").refused()

@@ -1,0 +1,77 @@
+"""kill -9 of the whole service under load: what was answered before is true after the next start."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.conversation import LOGOUT, ME, bearer, login, refresh
+from tests.running import Running
+
+
+class Client(threading.Thread):
+    """Logs in, refreshes, logs out, over and over, and notes only what was answered."""
+
+    def __init__(self, service: Running) -> None:
+        super().__init__()
+        self.service = service
+        self.current: dict[str, dict[str, Any]] = {}  # by its first refresh token: the newest token set
+        self.logged_out: list[dict[str, Any]] = []
+        self.uncertain: set[str] = set()  # a request about it was under way when the service died
+
+    def run(self) -> None:
+        with self.service.client() as client:
+            for number in itertools.count():
+                name = ""
+                try:
+                    tokens = login(client)
+                    name = tokens["refreshToken"]
+                    self.current[name] = tokens
+                    for _ in range(3):
+                        self.current[name] = refresh(client, self.current[name]).json()["data"]
+                    if number % 2:
+                        assert client.post(LOGOUT, headers=bearer(self.current[name])).status_code == 200
+                        self.logged_out.append(self.current.pop(name))
+                except httpx.TransportError:
+                    self.uncertain.add(name)
+                    return
+
+
+def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    service = Running(tmp_path / "data", workers=2).start()
+    clients = [Client(service) for _ in range(6)]
+    for client in clients:
+        client.start()
+    while sum(len(client.logged_out) for client in clients) < 30:
+        time.sleep(0.01)
+    service.kill()
+    for client in clients:
+        client.join()
+
+    with service, service.client() as http:
+        kept = [tokens for each in clients for name, tokens in each.current.items() if name not in each.uncertain]
+        assert len(kept) > 10
+        for tokens in kept:
+            assert http.get(ME, headers=bearer(tokens)).status_code == 200
+            assert refresh(http, tokens).status_code == 200
+        for tokens in (tokens for each in clients for tokens in each.logged_out):
+            assert http.get(ME, headers=bearer(tokens)).json()["code"] == "A0230"
+            assert refresh(http, tokens).json()["code"] == "A0231"
+
+
+def test_a_killed_worker_is_replaced_and_nobody_is_logged_out(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+        tokens = login(client)
+        for worker in service.workers():
+            worker.kill()
+            service.wait_until_live()
+            assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        deadline = time.monotonic() + 10
+        while len(service.workers()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(service.workers()) == 2
