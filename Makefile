@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test lint types check bench lock clean
+.PHONY: help run test faults lint types check bench lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -14,6 +14,9 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 test: $(VENV)/dev.done  ## set everything up and run every check
 	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest
+
+faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (a quarter of an hour)
+	$(BIN)/python -m tests.faults --faults 200
 
 check: $(VENV)/dev.done  ## formatting, lint, types, floors
 	$(BIN)/ruff format --check .
