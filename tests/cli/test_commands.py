@@ -141,7 +141,7 @@ def test_completion_scripts_and_what_they_ask(shell: str, service: Running) -> N
         text=True,
         check=True,
     )
-    assert [line.rpartition(",")[2] for line in asked.stdout.split()] == ["serve", "session"]
+    assert [line.rpartition(",")[2] for line in asked.stdout.split()] == ["serve", "session", "secret", "service-key"]
 
 
 def loaded(*words: str, env: dict[str, str]) -> set[str]:
