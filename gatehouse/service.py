@@ -27,7 +27,7 @@ from gatehouse.auth.sessions import Lifetimes, Sessions
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import make_secret, read_secrets
-from gatehouse.settings import SettingsError
+from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.auth.audit import Caller
-    from gatehouse.settings import Settings
     from gatehouse.stores.state import State
 
 SWEEP_SECONDS = 30.0
 KEYS_SECONDS = 15.0
+KEYS_RETRY_SECONDS = 0.5
 
 log = structlog.get_logger("gatehouse")
 
@@ -79,10 +79,13 @@ class Service:
     tasks: list[asyncio.Task[None]]
 
     async def start(self) -> None:
-        await self.ring.load()
+        try:
+            await self.ring.load()
+        except StoreUnavailable as problem:
+            log.warning("the signing keys wait for the database", problem=str(problem))
         self.audit.start()
         self.tasks.append(asyncio.create_task(_every(SWEEP_SECONDS, self._sweep)))
-        self.tasks.append(asyncio.create_task(_every(KEYS_SECONDS, self.reload_keys)))
+        self.tasks.append(asyncio.create_task(self._keep_keys()))
 
     async def stop(self) -> None:
         for task in self.tasks:
@@ -99,6 +102,14 @@ class Service:
         # Small batches with a pause between them: sweeping never holds up a request.
         while await self.sessions.sweep():  # noqa: ASYNC110 - a pause, not a poll
             await asyncio.sleep(0.05)
+
+    async def _keep_keys(self) -> None:
+        """A worker that starts while the database is away serves as soon as it is back."""
+        while not self.ring.loaded:
+            await asyncio.sleep(KEYS_RETRY_SECONDS)
+            with suppress(StoreUnavailable):
+                await self.ring.load()
+        await _every(KEYS_SECONDS, self.reload_keys)
 
     async def reload_keys(self) -> None:
         """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
@@ -129,7 +140,7 @@ async def prepare(settings: Settings) -> str | None:
     secrets = read_secrets(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
-    database = Database(settings.accounts_url)
+    database = open_database(settings)
     try:
         if settings.embedded_accounts:
             await migrate.migrate(database)
@@ -155,7 +166,7 @@ async def prepare(settings: Settings) -> str | None:
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
     """Wire every part. `caller` is whom the audit trail names for changes to accounts."""
     secrets = read_secrets(settings)
-    database = Database(settings.accounts_url)
+    database = open_database(settings)
     state = open_state(settings)
     users, keys, trail = Users(database), Keys(database), Trail(database)
     audit = Audit(trail, clock)
@@ -236,8 +247,28 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
     )
 
 
+def open_database(settings: Settings) -> Database:
+    try:
+        return Database(settings.accounts_url)
+    except ImportError:
+        raise SettingsError(
+            ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: pip install 'gatehouse[postgres]'"]
+        ) from None
+    except (ValueError, TypeError) as problem:
+        raise SettingsError([f"GATEHOUSE_DATABASE_URL: {problem}"]) from None
+
+
 def open_state(settings: Settings) -> State:
-    return SQLiteState(settings.state_path)
+    if settings.embedded_state:
+        return SQLiteState(settings.state_path)
+    try:
+        from gatehouse.stores.state.redis import RedisState  # noqa: PLC0415 - an extra: not everybody has it
+    except ImportError:
+        raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: pip install 'gatehouse[redis]'"]) from None
+    try:
+        return RedisState(settings.state_url)
+    except (ValueError, OSError) as problem:
+        raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
 
 
 def _derived(secrets: tuple[bytes, ...], purpose: str) -> list[bytes]:

@@ -94,6 +94,14 @@ def _origins(text: str) -> tuple[str, ...]:
     return names(text)
 
 
+def _metrics(text: str) -> str:
+    word = text.strip().lower()
+    host, _, port = word.rpartition(":")
+    if word not in {"on", "off"} and not (host and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(f"expected on, off or an address such as 127.0.0.1:9100, got {text!r}")
+    return word
+
+
 def _test_answer(text: str) -> str:
     if len(text) != 4 or not (text.isascii() and text.isalnum()):
         raise ValueError("expected four letters or digits")
@@ -185,8 +193,12 @@ class Settings:
     default_avatar: str = setting(
         "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", _url
     )
+    pages: bool = setting(True, "Serve the web pages: login at /, account at /account, API page at /docs.", switch)
     hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", _between(0, 256))
     hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", _between(1, 100000))
+    metrics: str = setting(
+        "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", _metrics
+    )
     log_level: str = setting("info", "Least level to log.", _one_of("debug", "info", "warning", "error"))
     log_format: str = setting(
         "auto", "Log as json or pretty; auto is pretty on a terminal.", _one_of("auto", "json", "pretty")

@@ -1,4 +1,4 @@
-"""Fixtures: one running service is shared by the tests that only talk to it."""
+"""Fixtures: one running service on each pair of engines is shared by the tests that only talk to it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,35 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.engines import PostgresServer, RedisServer, fresh_stores, postgres_server, redis_server
+from tests.inprocess import InProcess
 from tests.running import Running
 
+__all__ = ["postgres_server", "redis_server"]
 
-@pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The embedded default with two workers, limits off and a fixed captcha answer."""
-    with Running(tmp_path_factory.mktemp("service") / "data", workers=2) as running:
+
+@pytest.fixture(scope="session", params=["embedded", "engines"])
+def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Two workers, limits off, a fixed captcha answer: once on the embedded default, once on PostgreSQL and Redis."""
+    data = tmp_path_factory.mktemp("service") / "data"
+    urls = engine_urls(request) if request.param == "engines" else {}
+    with Running(data, workers=2, **urls) as running:
         yield running
+
+
+def engine_urls(request: pytest.FixtureRequest) -> dict[str, str]:
+    postgres: PostgresServer = request.getfixturevalue("postgres_server")
+    redis: RedisServer = request.getfixturevalue("redis_server")
+    return {"database_url": postgres.create("api_tests"), "state_url": redis.url()}
+
+
+@pytest.fixture(params=["embedded", "engines"])
+def engines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every `InProcess` of the test remembers in the embedded default, or in PostgreSQL and Redis."""
+    if request.param == "engines":
+        postgres: PostgresServer = request.getfixturevalue("postgres_server")
+        redis: RedisServer = request.getfixturevalue("redis_server")
+        monkeypatch.setattr(InProcess, "engines", staticmethod(lambda: fresh_stores(postgres, redis)))
 
 
 @pytest.fixture

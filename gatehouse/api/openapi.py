@@ -11,6 +11,7 @@ from gatehouse.api.errors import CATALOGUE, Entry
 from gatehouse.api.operations import OPERATIONS, Operation
 from gatehouse.api.reply import SUCCESS
 from gatehouse.api.schemas import LoginBody, RefreshToken
+from gatehouse.api.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
 
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
@@ -54,22 +55,35 @@ def _operation(operation: Operation) -> Json:
         # Stated even where it is empty: these operations ignore whatever token comes along.
         "security": [{"bearer": []}] if operation.secured else [],
     }
+    if operation.name in DESCRIPTIONS:
+        described["description"] = DESCRIPTIONS[operation.name]
     if operation.body is not None:
-        reference = {"$ref": f"#/components/schemas/{operation.body.__name__}"}
-        described["requestBody"] = {
-            "required": operation.body_required,
-            "content": {"application/json": {"schema": reference}},
-        }
+        described["requestBody"] = _body(operation, operation.body)
     if operation.query:
-        schema = msgspec.json.schema(RefreshToken)
-        described["parameters"] = [
-            {"name": name, "in": "query", "required": False, "schema": schema} for name in operation.query
-        ]
+        described["parameters"] = [_query(operation, name) for name in operation.query]
     if "{id}" in operation.path:
         described["parameters"] = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
     for status, entries in sorted(_by_status(operation).items()):
         described["responses"][str(status)] = _failure(status, entries)
     return described
+
+
+def _body(operation: Operation, body: type[msgspec.Struct]) -> Json:
+    content: Json = {"schema": {"$ref": f"#/components/schemas/{body.__name__}"}}
+    if operation.name in BODY_EXAMPLES:
+        content["examples"] = examples(BODY_EXAMPLES[operation.name])
+    return {"required": operation.body_required, "content": {"application/json": content}}
+
+
+def _query(operation: Operation, name: str) -> Json:
+    parameter: Json = {
+        "name": name,
+        "in": "query",
+        "required": False,
+        "schema": msgspec.json.schema(RefreshToken),
+    }
+    values = {variant: query[name] for variant, query in QUERY_EXAMPLES.get(operation.name, {}).items()}
+    return parameter | ({"examples": examples(values)} if values else {})
 
 
 def _by_status(operation: Operation) -> dict[int, list[Entry]]:

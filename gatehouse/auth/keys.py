@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from gatehouse.stores.accounts.keys import Keys, StoredKey
+from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,12 +121,19 @@ class KeyRing:
         if kid not in self._public and self._clock() >= self._loaded + RELOAD_SECONDS:
             with suppress(WrongSecret):  # told by housekeeping; to verify takes no secret
                 await self.load()
+        if not self.loaded:
+            raise StoreUnavailable("the signing keys have not been read yet")  # not the fault of the token
         return self._public.get(kid)
+
+    @property
+    def loaded(self) -> bool:
+        """False while the store has not answered even once; no token can be judged then."""
+        return bool(self.stored)
 
     @property
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
         if self._signer is None:
-            raise WrongSecret("there is no signing key")
+            raise StoreUnavailable("the signing keys have not been read yet")
         return self._signer
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:

@@ -103,10 +103,11 @@ class Login:
             return FieldMissing("captchaId")
         if not attempt.captcha_answer:
             return FieldMissing("captchaCode")
-        challenge = self._challenges.open(attempt.captcha_id, self._clock())
+        now = self._clock()
+        challenge = self._challenges.open(attempt.captcha_id, now)
         if challenge is None:
             return CaptchaGone()
-        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN):
+        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
             return CaptchaGone()
         if not self._challenges.matches(challenge, attempt.captcha_answer):
             return CaptchaWrong()

@@ -115,7 +115,7 @@ class Throttle:
         # Renewed at half its life, so that everyday logins write nothing.
         now = self._clock()
         if not await self._state.remembers(mark, now + KNOWN_PLACE / 2):
-            await self._state.remember(mark, now + KNOWN_PLACE)
+            await self._state.remember(mark, now + KNOWN_PLACE, now)
 
     async def waiting(self) -> list[Waiting]:
         """Who must wait, longest first."""

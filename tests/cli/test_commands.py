@@ -121,7 +121,7 @@ def test_a_database_url_that_is_none_is_one_line(nowhere: Terminal) -> None:
     assert "GATEHOUSE_DATABASE_URL" in nowhere("user", "list").refused()
     nowhere.env["GATEHOUSE_DATABASE_URL"] = "mysql://user:hush@host/name"
     refusal = nowhere("user", "list").refused()
-    assert "expected sqlite or postgresql" in refusal
+    assert "expected postgresql://" in refusal
     assert "hush" not in refusal
 
 

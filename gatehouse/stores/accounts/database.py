@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,33 +18,51 @@ from gatehouse.stores.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from sqlalchemy.engine import CursorResult
+    from sqlalchemy.engine import URL, CursorResult
 
+# Connections of one worker. PostgreSQL must allow workers x nodes x this, and some for operators.
 POOL_SIZE = 8
-POOL_OVERFLOW = 0
-# How long a request may wait for a connection, for the connection to open, and for a statement to finish.
+# How long a request may wait for a connection, for the connection to open, and for the whole transaction.
 WAIT_SECONDS = 2.0
-STATEMENT_SECONDS = 5.0
+TRANSACTION_SECONDS = 3.0
+RECYCLE_SECONDS = 1800
 BUSY_SECONDS = 5.0
 
 
 def engine_for(url: str) -> AsyncEngine:
     """An engine for `sqlite:///path` or `postgresql://…`, whichever driver the URL names or omits."""
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except SQLAlchemyError:
+        raise ValueError("expected postgresql://user:password@host/name") from None  # not repeated: a password
     kind = parsed.get_backend_name()
     if kind == "sqlite":
         return _sqlite(str(parsed.database))
     if kind == "postgresql":
-        return create_async_engine(
-            parsed.set(drivername="postgresql+asyncpg"),
-            pool_size=POOL_SIZE,
-            max_overflow=POOL_OVERFLOW,
-            pool_timeout=WAIT_SECONDS,
-            pool_pre_ping=True,
-            pool_recycle=1800,
-            connect_args={"timeout": WAIT_SECONDS, "command_timeout": STATEMENT_SECONDS},
-        )
-    raise ValueError(f"DATABASE_URL: expected sqlite or postgresql, got {kind!r}")
+        return _postgresql(parsed)
+    raise ValueError(f"expected postgresql://user:password@host/name, got {kind}")
+
+
+def _postgresql(url: URL) -> AsyncEngine:
+    # What everyone writes for libpq, `?sslmode=require`, the driver calls ssl.
+    query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
+    engine = create_async_engine(
+        url.set(drivername="postgresql+asyncpg", query=query),
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        pool_timeout=WAIT_SECONDS,
+        pool_pre_ping=True,
+        pool_recycle=RECYCLE_SECONDS,
+        connect_args={"timeout": WAIT_SECONDS, "server_settings": {"application_name": "gatehouse"}},
+    )
+
+    @event.listens_for(engine.sync_engine, "invalidate")
+    def _leave(connection: Any, _record: object, _problem: object) -> None:
+        # What is not trusted any more is dropped, not closed: a server that does not answer would not answer
+        # to a goodbye either, and the request would wait for it once more.
+        connection.driver_connection.terminate()
+
+    return engine
 
 
 def _sqlite(path: str) -> AsyncEngine:
@@ -77,8 +96,17 @@ def _sqlite(path: str) -> AsyncEngine:
 class Database:
     """Transactions over one engine. Every query of the accounts runs inside one of these two."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, patient: bool = False) -> None:
+        """A request must not wait long for a database; a migration is `patient`. `ValueError` for a bad URL."""
         self.engine = engine_for(url)
+        limited = not patient and self.engine.dialect.name == "postgresql"
+        self._seconds = TRANSACTION_SECONDS if limited else None
+        self._outages: tuple[type[Exception], ...] = (
+            SQLAlchemyError,
+            OSError,
+            TimeoutError,
+            *_driver_errors(self.engine.dialect.name),
+        )
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -94,11 +122,11 @@ class Database:
     @asynccontextmanager
     async def _connected(self, *, reading: bool) -> AsyncIterator[AsyncConnection]:
         try:
-            async with self.engine.connect() as connection:
+            async with asyncio.timeout(self._seconds), self.engine.connect() as connection:
                 yield await connection.execution_options(reading=reading)
         except IntegrityError:
             raise  # a rule of the schema was broken: the caller knows which, and what to say
-        except (SQLAlchemyError, OSError, TimeoutError) as problem:
+        except self._outages as problem:
             # The driver's text may hold values; the type alone says enough.
             cause = problem.orig if isinstance(problem, DBAPIError) else problem
             raise StoreUnavailable(f"accounts database: {type(cause).__name__}") from problem
@@ -106,6 +134,28 @@ class Database:
     async def ping(self) -> None:
         async with self.reading() as connection:
             await connection.execute(text("SELECT 1"))
+
+    async def advice(self) -> list[str]:
+        """What the server lacks to keep our promises, a sentence each; empty if all is well."""
+        if self.path:
+            return []
+        async with self.reading() as connection:
+            rows = await connection.execute(
+                text(
+                    "SELECT name, setting FROM pg_settings WHERE name IN"
+                    " ('fsync', 'full_page_writes', 'synchronous_commit', 'max_connections')"
+                )
+            )
+            settings = {row.name: row.setting for row in rows}
+        allowed = int(settings.pop("max_connections"))
+        found = [
+            f"{name} is off: a crash of the server can lose acknowledged changes; set it on"
+            for name, value in sorted(settings.items())
+            if value == "off"
+        ]
+        if allowed < 2 * POOL_SIZE:
+            found.append(f"max_connections is {allowed}: each worker opens up to {POOL_SIZE}")
+        return found
 
     async def close(self) -> None:
         await self.engine.dispose()
@@ -115,6 +165,15 @@ class Database:
         """The file of an SQLite database."""
         url = self.engine.url
         return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+
+
+def _driver_errors(dialect: str) -> tuple[type[Exception], ...]:
+    """While a connection opens, what the driver raises reaches us as it is."""
+    if dialect != "postgresql":
+        return ()
+    import asyncpg  # noqa: PLC0415 - an extra: not everybody has it
+
+    return (asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 def new_id(result: CursorResult[Any]) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import inspect, text
 
+from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.errors import StoreError
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from alembic.config import Config
     from sqlalchemy import Connection
-
-    from gatehouse.stores.accounts.database import Database
 
 HEAD = "0001"
 # Any number will do, as long as every release of Gatehouse uses the same one.
@@ -66,35 +65,40 @@ async def migrate(database: Database) -> Migrated:
     found = await current(database)
     if found == HEAD:
         return Migrated(found, HEAD)
-    async with exclusive(database):
-        found = await current(database)
+    async with exclusive(database) as patient:
+        found = await current(patient)
         if found == HEAD:
             return Migrated(found, HEAD)
         if found is not None and found > HEAD:
             raise MigrationNeeded(f"the accounts database is at version {found}, newer than this release ({HEAD})")
-        backup = back_up(database.path, found) if database.path and found is not None else None
-        async with database.writing() as connection:
+        backup = back_up(patient.path, found) if patient.path and found is not None else None
+        async with patient.writing() as connection:
             await connection.run_sync(_upgrade)
     return Migrated(found, HEAD, backup)
 
 
 @asynccontextmanager
-async def exclusive(database: Database) -> AsyncIterator[None]:
-    """One process at a time: a file lock beside an SQLite file, an advisory lock in PostgreSQL."""
+async def exclusive(database: Database) -> AsyncIterator[Database]:
+    """One process at a time: a file lock beside an SQLite file, an advisory lock in PostgreSQL.
+
+    What is to be done inside may take its time: it runs on the database that is handed out.
+    """
     if database.path:
         handle = os.open(database.path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
         try:
             await asyncio.to_thread(fcntl.flock, handle, fcntl.LOCK_EX)
-            yield
+            yield database
         finally:
             os.close(handle)
         return
-    async with database.engine.connect() as connection:
-        await connection.execute(text("SELECT pg_advisory_lock(:number)"), {"number": ADVISORY_LOCK})
-        try:
-            yield
-        finally:
-            await connection.execute(text("SELECT pg_advisory_unlock(:number)"), {"number": ADVISORY_LOCK})
+    patient = Database(database.engine.url.render_as_string(hide_password=False), patient=True)
+    try:
+        # Held by the transaction, so that it goes with the connection whatever becomes of us.
+        async with patient.reading() as connection:
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
+            yield patient
+    finally:
+        await patient.close()
 
 
 def back_up(path: Path, version: str) -> Path:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, insert, select
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One stored event. `id` is 0 until the database has given it one."""
 
     id: int
@@ -30,28 +28,16 @@ class Entry:
     detail: str | None
 
 
+_WRITTEN = Entry._fields[1:]  # all but the id
+
+
 class Trail:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def append(self, entries: Sequence[Entry]) -> None:
         async with self._database.writing() as db:
-            await db.execute(
-                insert(audit_events),
-                [
-                    {
-                        "at": entry.at,
-                        "event": entry.event,
-                        "user": entry.user,
-                        "session": entry.session,
-                        "address": entry.address,
-                        "request": entry.request,
-                        "reason": entry.reason,
-                        "detail": entry.detail,
-                    }
-                    for entry in entries
-                ],
-            )
+            await db.execute(insert(audit_events), [dict(zip(_WRITTEN, entry[1:], strict=True)) for entry in entries])
 
     async def read(
         self,

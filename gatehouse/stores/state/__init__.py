@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.readable import Rate
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 # and the end can be recorded with its reason.
 KEEP_ENDED = 86400
 
-# Epochs outlive every session they guard.
-KEEP_EPOCH = 400 * 86400
+# An epoch lives as long as a session of its user, and at least this long after it was raised: far longer than any
+# process remembers a profile, so that an epoch which comes back as 0 is never taken for an older 0.
+KEEP_EPOCH = 86400
 
 
 class Session(NamedTuple):
@@ -68,7 +69,9 @@ class Strikes(NamedTuple):
 class State(Protocol):
     # Sessions
     async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
-        """Store a new session. Returns it with its user's epoch, and the oldest that went to keep `at_most`."""
+        """Store a new session. Returns it with its user's epoch, and those that went for it, oldest first: the
+        oldest to keep `at_most`, and with an engine that sweeps here those ended long ago.
+        """
         ...
 
     async def read_session(self, session_id: str) -> Session | None:
@@ -100,7 +103,7 @@ class State(Protocol):
         ...
 
     # Captchas
-    async def use_captcha(self, fingerprint: bytes, expires: int) -> bool:
+    async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:
         """Mark as used; True for exactly one caller until it expires."""
         ...
 
@@ -123,7 +126,7 @@ class State(Protocol):
         """Every key that must wait, longest first."""
         ...
 
-    async def remember(self, key: str, expires: float) -> None:
+    async def remember(self, key: str, expires: float, now: float) -> None:
         """Keep a mark until `expires`."""
         ...
 
@@ -134,8 +137,16 @@ class State(Protocol):
         """Remove a small batch of what has expired; return the sessions among it that ended by time."""
         ...
 
+    def counts(self) -> Mapping[str, int]:
+        """How often the engine was asked what, since it was opened: for the metrics."""
+        ...
+
     async def ping(self) -> None:
         """Return if the engine answers reads and writes."""
+        ...
+
+    async def advice(self) -> list[str]:
+        """What the engine lacks to keep the promises above, a sentence each; empty if all is well."""
         ...
 
     async def close(self) -> None: ...

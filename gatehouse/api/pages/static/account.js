@@ -1,0 +1,54 @@
+// The account page: it loads what there is to show, and leaves when the session is over.
+
+import { prepareChange } from "./password.js";
+import { loadProfile } from "./profile.js";
+import { loadSessions, prepareSessions } from "./sessions.js";
+import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
+import { known, say } from "./words.js";
+import "./look.js";
+
+const trouble = document.getElementById("trouble");
+const retry = document.getElementById("retry");
+const logout = document.getElementById("logout");
+
+function report(failure) {
+  if (failure.code === "A0230") return leave("ended");
+  say(document.getElementById("trouble-text"), known(failure.code) ? failure.code : "unforeseen");
+  trouble.hidden = false;
+}
+
+async function load() {
+  trouble.hidden = true;
+  try {
+    await Promise.all([loadProfile(), loadSessions()]);
+  } catch (failure) {
+    report(failure);
+  }
+}
+
+async function logOut() {
+  logout.disabled = true;
+  try {
+    await ask("POST", "auth/logout");
+    leave("left");
+  } catch (failure) {
+    if (failure.code === "A0230") leave("left");
+    else report(failure);
+  } finally {
+    logout.disabled = false;
+  }
+}
+
+if (held()) {
+  const { login } = held();
+  // Somebody else logged in from another tab: what stands here is not theirs.
+  onTokens(() => held()?.login !== login && location.reload());
+  prepareSessions(report);
+  prepareChange(report);
+  retry.addEventListener("click", load);
+  logout.addEventListener("click", logOut);
+  keepFresh();
+  load();
+} else {
+  leave();
+}

@@ -1,0 +1,35 @@
+// One call to the public API: the data of the envelope, or a Failure.
+
+import { API } from "./place.js";
+import { tag } from "./words.js";
+
+export class Failure extends Error {
+  /** `code` is that of the contract, or `offline` where no answer came; `wait` is in seconds. */
+  constructor(status, code, message, wait = 0) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.wait = wait;
+  }
+}
+
+export async function call(method, path, { body, token } = {}) {
+  const headers = { "Accept-Language": tag() };
+  if (body) headers["Content-Type"] = "application/json";
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const [answer, envelope] = await exchange(new URL(path, API), { method, headers, body: body && JSON.stringify(body) });
+  if (!answer.ok) {
+    throw new Failure(answer.status, envelope.code, envelope.msg, Number(answer.headers.get("Retry-After")) || 0);
+  }
+  return envelope.data;
+}
+
+async function exchange(url, request) {
+  try {
+    const answer = await fetch(url, request);
+    return [answer, await answer.json()];
+  } catch {
+    // No connection, or a proxy that answered in our place with something that is no envelope.
+    throw new Failure(0, "offline", "");
+  }
+}

@@ -1,0 +1,172 @@
+// Try an operation: what is sent can be edited, what comes back is shown whole, a captcha as the picture it is.
+
+import { forget, kept, learn, onKept } from "./docs-kept.js";
+import { fields } from "./docs-schema.js";
+import { make } from "./dom.js";
+import { ROOT } from "./place.js";
+import { tag } from "./words.js";
+
+const SHOWN_HEADERS = ["content-type", "retry-after", "www-authenticate", "x-request-id"];
+
+let serial = 0;
+
+export function tryIt(operation) {
+  const { method, path, secured, parameters, body, variants } = operation;
+  const inputs = parameters.map((parameter) => ({ parameter, ...labelled("input", parameter.name, { class: "input mono", autocomplete: "off", spellcheck: "false" }) }));
+  const content = body && labelled("textarea", null, { class: "input mono", rows: 7, spellcheck: "false" }, "docs.body");
+  const headers = labelled("textarea", null, { class: "input mono", rows: secured || body ? 3 : 2, spellcheck: "false" }, "docs.headers");
+  const answer = make("div", { class: "answer", "aria-live": "polite" });
+  const send = make("button", { class: "button", t: "docs.send" });
+
+  const choose = (variant) => {
+    if (content) content.input.value = bodyText(body, variants, variant);
+    for (const { parameter, input } of inputs) input.value = parameter.examples?.[variant] ? known(parameter.name) : "";
+    headers.input.value = headerText(secured, Boolean(content?.input.value));
+  };
+  onKept(() => {
+    if (content) content.input.value = refreshed(content.input.value);
+    for (const { parameter, input } of inputs) if (input.value) input.value = known(parameter.name) || input.value;
+    headers.input.value = withToken(headers.input.value, secured);
+  });
+  choose(variants[0]);
+
+  const submit = async (event) => {
+    event.preventDefault();
+    send.setAttribute("aria-busy", "true");
+    answer.replaceChildren(...(await exchange(method, address(path, inputs), headers.input.value, content?.input.value)));
+    send.removeAttribute("aria-busy");
+    if (operation.name === "logout" && answer.firstChild.classList.contains("good")) forget();
+  };
+  return make(
+    "form",
+    { class: "try", method: "post", submit },
+    variants.length > 1 && variantSwitch(variants, choose),
+    inputs.map(({ field }) => field),
+    content?.field,
+    body && takesCaptcha(body) && captchaButton(),
+    headers.field,
+    send,
+    answer,
+  );
+}
+
+function labelled(kind, text, attributes, words) {
+  const id = `try-${(serial += 1)}`;
+  const input = make(kind, { id, ...attributes });
+  const label = make("label", { for: id, ...(words ? { t: words } : {}) }, text ?? "");
+  return { input, field: make("div", { class: "field" }, label, input) };
+}
+
+function variantSwitch(variants, choose) {
+  const name = `variant-${(serial += 1)}`;
+  const options = variants.map((variant, at) => {
+    const radio = make("input", { type: "radio", name, value: variant, checked: at === 0, change: () => choose(variant) });
+    return make("label", {}, radio, make("span", {}, variant));
+  });
+  return make("fieldset", { class: "variants" }, make("legend", { t: "docs.variant" }), options);
+}
+
+function takesCaptcha(body) {
+  return fields(body.schema).some(({ path }) => path === "captchaId");
+}
+
+/** The picture beside the login, so that one need not scroll up to the captcha operation. */
+function captchaButton() {
+  const image = make("img", { width: 108, height: 44, alt: "", hidden: true });
+  const ask = async () => {
+    const { data } = await (await fetch(new URL("api/v1/auth/captcha", ROOT))).json();
+    image.src = data.captchaImage;
+    image.hidden = false;
+    learn(data);
+  };
+  return make("div", { class: "captcha-line" }, make("button", { type: "button", class: "quiet lined", t: "docs.captcha", click: ask }), image);
+}
+
+function known(name) {
+  return kept()[name] ?? "";
+}
+
+function bodyText(body, variants, variant) {
+  const example = variants.length ? body.examples?.[variant]?.value : sample(body.schema);
+  return example ? refreshed(JSON.stringify(example, null, 2)) : "";
+}
+
+function sample(schema) {
+  return Object.fromEntries(fields(schema).map(({ path }) => [path, ""]));
+}
+
+/** A body with the newest captcha id and refresh token in their places; one that is being edited is left alone. */
+function refreshed(text) {
+  try {
+    const content = JSON.parse(text);
+    for (const name of Object.keys(content)) content[name] = name in kept() ? known(name) : content[name];
+    return JSON.stringify(content, null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function headerText(secured, hasBody) {
+  const lines = [`Accept-Language: ${tag()}`];
+  if (hasBody) lines.push("Content-Type: application/json");
+  return withToken(lines.join("\n"), secured);
+}
+
+function withToken(text, secured) {
+  const lines = text.split("\n").filter((line) => !/^authorization:/i.test(line));
+  if (secured && kept().accessToken) lines.push(`Authorization: Bearer ${kept().accessToken}`);
+  return lines.join("\n");
+}
+
+function address(path, inputs) {
+  let filled = path.slice(1);
+  const query = new URLSearchParams();
+  for (const { parameter, input } of inputs) {
+    if (parameter.in === "path") filled = filled.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
+    else if (input.value) query.set(parameter.name, input.value);
+  }
+  return new URL(query.size ? `${filled}?${query}` : filled, ROOT);
+}
+
+async function exchange(method, url, headerLines, body) {
+  const headers = headerLines.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => {
+    const [name, ...value] = line.split(":");
+    return [name.trim(), value.join(":").trim()];
+  });
+  const began = performance.now();
+  let answer, text;
+  try {
+    answer = await fetch(url, { method, headers, body: body || undefined });
+    text = await answer.text();
+  } catch (problem) {
+    // Never sent: a header or address that the browser refuses, or no connection.
+    return [make("p", { class: "status bad" }, problem.message)];
+  }
+  return shown(answer, text, performance.now() - began);
+}
+
+function shown(answer, text, milliseconds) {
+  const envelope = parsed(text);
+  if (answer.ok) learn(envelope?.data);
+  const picture = envelope?.data?.captchaImage ?? envelope?.data?.captchaBase64;
+  const headers = SHOWN_HEADERS.filter((name) => answer.headers.has(name)).map((name) => `${name}: ${answer.headers.get(name)}`);
+  return [
+    make("p", { class: `status ${answer.ok ? "good" : "bad"}` }, make("strong", {}, String(answer.status)), ` ${envelope?.code ?? ""} · ${Math.round(milliseconds)} ms`),
+    picture?.startsWith("data:image/") && make("img", { class: "picture", src: picture, width: 108, height: 44, alt: "captcha" }),
+    make("pre", { class: "headers", tabindex: 0 }, headers.join("\n")),
+    make("pre", { tabindex: 0 }, envelope ? JSON.stringify(envelope, shortened, 2) : text),
+  ].filter(Boolean);
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The picture is shown above; its thousands of characters say nothing to a reader. */
+function shortened(_name, value) {
+  return typeof value === "string" && value.startsWith("data:image/") ? `${value.slice(0, 40)}…` : value;
+}

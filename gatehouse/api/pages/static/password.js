@@ -1,0 +1,54 @@
+// Changing one's own password.
+
+import { busy, clear, complain, complainInWords, complete, countDown, prepare } from "./fields.js";
+import { loadSessions } from "./sessions.js";
+import { ask } from "./tokens.js";
+import { known, say } from "./words.js";
+
+const form = document.getElementById("change");
+const { current, fresh } = form.elements;
+const submit = document.getElementById("change-submit");
+const label = document.getElementById("change-text");
+const message = document.getElementById("change-message");
+
+let report;
+
+export function prepareChange(onFailure) {
+  report = onFailure;
+  prepare(form);
+  form.addEventListener("submit", change);
+}
+
+async function change(event) {
+  event.preventDefault();
+  if (submit.getAttribute("aria-disabled") === "true") return;
+  clear(current, fresh);
+  say(message, "");
+  if (!complete([current, "needed.current"], [fresh, "needed.new"])) return;
+  busy(submit, true);
+  try {
+    await ask("PUT", "users/me/password", { currentPassword: current.value, newPassword: fresh.value });
+    form.reset();
+    busy(submit, false);
+    say(message, "change.done");
+    await loadSessions();
+  } catch (failure) {
+    busy(submit, false);
+    explain(failure);
+  }
+}
+
+function explain(failure) {
+  if (failure.code === "A0210") {
+    complain(current, "change.wrong");
+    current.select();
+  } else if (failure.code === "A0421") {
+    complainInWords(fresh, failure.message);
+    fresh.select();
+  } else if (failure.wait) {
+    complain(current, known(failure.code) ? failure.code : "unforeseen");
+    countDown(submit, label, failure.wait, "login.wait", () => clear(current));
+  } else {
+    report(failure);
+  }
+}

@@ -1,0 +1,10 @@
+// Where the service lives. Assets sit two folders below its root, whatever prefix or proxy stands before it.
+
+export const ROOT = new URL("../../", import.meta.url);
+export const API = new URL("api/v1/", ROOT);
+
+/** Preferences that the service reads to send the right page at once. They say nothing about who somebody is. */
+export function setCookie(name, value) {
+  const age = value ? 365 * 86400 : 0;
+  document.cookie = `${name}=${value}; Path=${ROOT.pathname}; Max-Age=${age}; SameSite=Lax`;
+}

@@ -1,0 +1,151 @@
+// The tokens of this browser, and the one rule about them: however many tabs there are, one refresh at a time.
+//
+// "Remember me" keeps them in localStorage, which all tabs share; otherwise they live in the sessionStorage of a tab,
+// of which a duplicated tab has a copy. Tabs tell each other about every change, so copies stay equal.
+
+import { ROOT } from "./place.js";
+import { call } from "./api.js";
+
+const KEY = `gatehouse.tokens ${ROOT.pathname}`;
+const REASON = `gatehouse.reason ${ROOT.pathname}`;
+
+const channel = new BroadcastChannel(KEY);
+const followers = [];
+
+/** {login, remembered, access, refresh, life, until} or null; `login` names the login they come from. */
+export function held() {
+  const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY);
+  return text ? JSON.parse(text) : null;
+}
+
+export function enter(set, remembered) {
+  const login = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
+  drop();
+  return tell(keep(set, login, remembered));
+}
+
+/** Forget the tokens here and in every tab that holds the same, and go to the login page. */
+export function leave(reason) {
+  const tokens = held();
+  drop();
+  if (tokens) channel.postMessage({ left: tokens.login, reason });
+  toLogin(reason);
+}
+
+/** Call an operation that needs an access token. An expired one is renewed and the call made again, once. */
+export async function ask(method, path, body) {
+  let tokens = held() ?? (await toLogin());
+  if (tokens.until - Date.now() < margin(tokens)) tokens = await renew(tokens.access);
+  try {
+    return await call(method, path, { body, token: tokens.access });
+  } catch (failure) {
+    if (failure.code !== "A0230") throw failure;
+  }
+  tokens = await renew(tokens.access);
+  return call(method, path, { body, token: tokens.access });
+}
+
+/** New tokens for old, unless another tab or another call was first. */
+export function renew(stale) {
+  return exclusively(async () => {
+    const tokens = held() ?? (await toLogin());
+    if (tokens.access !== stale) return tokens;
+    try {
+      const set = await call("POST", "auth/refresh-token", { body: { refreshToken: tokens.refresh } });
+      return tell(keep(set, tokens.login, tokens.remembered));
+    } catch (failure) {
+      if (failure.code !== "A0231") throw failure;
+      const now = held();
+      if (now && now.access !== stale) return now;
+      return leave("ended");
+    }
+  });
+}
+
+/** While the page is looked at, renew before expiry; a page nobody sees does not keep a session alive. */
+export function keepFresh() {
+  let timer;
+  const check = () => {
+    clearTimeout(timer);
+    const tokens = held();
+    if (!tokens || document.hidden) return;
+    const due = tokens.until - margin(tokens) - Date.now();
+    if (due > 0) timer = setTimeout(check, Math.min(due, 3_600_000));
+    else renew(tokens.access).then(check, () => (timer = setTimeout(check, 10_000)));
+  };
+  document.addEventListener("visibilitychange", check);
+  onTokens(check);
+  check();
+}
+
+/** Called when another tab has logged in or renewed. */
+export function onTokens(follower) {
+  followers.push(follower);
+}
+
+/** Why the login page is shown; read once. */
+export function reason() {
+  const text = sessionStorage.getItem(REASON);
+  sessionStorage.removeItem(REASON);
+  return text;
+}
+
+function keep(set, login, remembered) {
+  const life = set.expiresIn * 1000;
+  const tokens = { login, remembered, access: set.accessToken, refresh: set.refreshToken, life, until: Date.now() + life };
+  store(tokens);
+  return tokens;
+}
+
+function store(tokens) {
+  (tokens.remembered ? localStorage : sessionStorage).setItem(KEY, JSON.stringify(tokens));
+}
+
+function drop() {
+  sessionStorage.removeItem(KEY);
+  localStorage.removeItem(KEY);
+}
+
+function tell(tokens) {
+  channel.postMessage({ tokens });
+  return tokens;
+}
+
+/** How long before its end a token is renewed. */
+function margin(tokens) {
+  return Math.min(60_000, tokens.life / 10);
+}
+
+function toLogin(reason) {
+  if (reason) sessionStorage.setItem(REASON, reason);
+  location.replace(ROOT);
+  // The page is on its way out: whoever waits for tokens need not be told anything else.
+  return new Promise(() => {});
+}
+
+let last = Promise.resolve();
+
+/** One at a time, in this tab and, where the browser has locks, in all of them.
+ *
+ * Locks need a secure context. Without them two tabs may refresh at once: the service answers both with the same
+ * successor, and the tabs tell each other.
+ */
+function exclusively(work) {
+  if (navigator.locks) return navigator.locks.request(KEY, work);
+  const mine = last.then(work, work);
+  last = mine.catch(() => {});
+  return mine;
+}
+
+channel.addEventListener("message", ({ data }) => {
+  const tokens = held();
+  if (data.left && data.left === tokens?.login) {
+    drop();
+    toLogin(data.reason);
+  } else if (data.left && !tokens && location.pathname !== ROOT.pathname) {
+    toLogin(data.reason);
+  } else if (data.tokens) {
+    if (data.tokens.login === tokens?.login && !data.tokens.remembered) store(data.tokens);
+    for (const follower of followers) follower();
+  }
+});

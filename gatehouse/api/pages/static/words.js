@@ -1,0 +1,71 @@
+// The words of the page in the reader's language. The page arrives with them in place; this module fills in those
+// that scripts add, and all of them anew when the reader switches.
+
+import { setCookie } from "./place.js";
+
+const TAGS = { en: "en", zh: "zh-CN" };
+const ATTRIBUTES = { tLabel: "aria-label", tPlaceholder: "placeholder" };
+
+const values = new WeakMap();
+const followers = [];
+
+export let language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+let words = await load(language);
+
+async function load(wanted) {
+  const answer = await fetch(new URL(`words/${wanted}.json`, import.meta.url));
+  return answer.json();
+}
+
+export function word(key, given = {}) {
+  return (words[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
+}
+
+/** Put words into an element, now and after every switch of the language. No key empties it. */
+export function say(element, key, given) {
+  values.set(element, given);
+  if (!key) {
+    delete element.dataset.t;
+    element.textContent = "";
+    return;
+  }
+  element.dataset.t = key;
+  element.textContent = word(key, given);
+}
+
+export function known(key) {
+  return key in words;
+}
+
+/** The language as Accept-Language wants it. */
+export function tag() {
+  return TAGS[language];
+}
+
+/** The language as dates want it: the browser's own kind of English or Chinese, if it has one. */
+export function locale() {
+  return navigator.languages.find((kind) => kind.startsWith(language)) ?? TAGS[language];
+}
+
+/** For what is more than words, such as dates: called after every switch. */
+export function onLanguage(follower) {
+  followers.push(follower);
+}
+
+export async function switchLanguage() {
+  const wanted = language === "en" ? "zh" : "en";
+  words = await load(wanted);
+  language = wanted;
+  setCookie("gatehouse_language", wanted);
+  document.documentElement.lang = TAGS[wanted];
+  for (const element of document.querySelectorAll("[data-t]")) {
+    element.textContent = word(element.dataset.t, values.get(element));
+  }
+  for (const [name, attribute] of Object.entries(ATTRIBUTES)) {
+    const selector = `[data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}]`;
+    for (const element of document.querySelectorAll(selector)) {
+      element.setAttribute(attribute, word(element.dataset[name], values.get(element)));
+    }
+  }
+  for (const follower of followers) follower();
+}

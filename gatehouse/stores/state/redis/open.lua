@@ -1,0 +1,39 @@
+-- Store a new session beside the others of its user, and let go of what has no place any more.
+--   key   the user's sessions and epoch
+--   in    id, session, how many a user may have, now, how long an ended one is kept
+--   out   the epoch, then id and session of each that went, oldest first
+local user = KEYS[1]
+local id, session, at_most, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+
+local epoch, others = false, {}
+local fields = redis.call('HGETALL', user)
+for i = 1, #fields, 2 do
+  if fields[i] == 'epoch' then
+    epoch = fields[i + 1]
+  else
+    local opened, ends = string.match(fields[i + 1], '^%S+ (%S+) %S+ (%S+)')
+    others[#others + 1] = {
+      id = fields[i], session = fields[i + 1], opened = tonumber(opened), ends = tonumber(ends),
+    }
+  end
+end
+table.sort(others, function(a, b)
+  if a.opened ~= b.opened then return a.opened < b.opened end
+  return a.id < b.id
+end)
+
+local out = { epoch }
+local too_many = #others + 1 - at_most
+for place, other in ipairs(others) do
+  if place <= too_many or other.ends + keep <= now then
+    redis.call('HDEL', user, other.id)
+    out[#out + 1] = other.id
+    out[#out + 1] = other.session
+  end
+end
+
+redis.call('HSET', user, id, session)
+local ends = tonumber(string.match(session, '^%S+ %S+ %S+ (%S+)'))
+local life = math.ceil(ends - now + keep)
+if redis.call('TTL', user) < life then redis.call('EXPIRE', user, life) end
+return out

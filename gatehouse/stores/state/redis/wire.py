@@ -1,0 +1,229 @@
+"""A connection to one Redis server that never makes a caller wait for long, and that mends itself.
+
+Whatever is called in one turn of the event loop goes out in one write and comes back in order (pipelining), so a
+hundred requests at once cost one system call each way. A general client spends several times the microseconds of
+the whole request on each command; this one hands bytes to hiredis and little else.
+
+Nothing hangs: a server that does not answer within a second is given up, every caller that waits is told, and the
+connection is opened anew until it holds. While there is none, callers are refused at once. A command is never sent
+twice: whoever lost an answer cannot know what became of it, and says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import hiredis
+
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from ssl import SSLContext
+
+Word = str | bytes | int | float
+
+# A server is given up after four to five ticks without the answer that is due.
+TICK_SECONDS = 0.2
+TICKS = 4
+CONNECT_SECONDS = 1.0
+PAUSE_SECONDS = (0.05, 0.1, 0.2, 0.4)
+# Beyond this many commands under way the server is not keeping up: refuse, rather than answer late.
+PENDING_LIMIT = 20_000
+
+# Answers of a server that must not be asked: it is not the primary any more.
+NO_PRIMARY = {"READONLY", "MASTERDOWN"}
+
+_MORE = object()
+
+
+class Address(NamedTuple):
+    host: str
+    port: int
+
+
+class Refusal(StoreUnavailable):
+    """The server answered with an error; `kind` is its first word."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"state server: {text}")
+        self.kind, _, self.rest = text.partition(" ")
+
+
+class Line(asyncio.Protocol):
+    """One open connection. Lives until it is lost; then everyone who waits is told, and it is not used again."""
+
+    def __init__(self, lost: Callable[[Line], None]) -> None:
+        self._lost = lost
+        self._reader = hiredis.Reader(notEnoughData=_MORE)
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._outgoing: list[bytes] = []
+        self._pending: deque[asyncio.Future[Any]] = deque()
+        self._sent = 0
+        self._marks: deque[int] = deque(maxlen=TICKS)
+        self._watch: asyncio.TimerHandle | None = None
+
+    def call(self, words: Sequence[Word]) -> asyncio.Future[Any]:
+        future: asyncio.Future[Any] = self._loop.create_future()
+        if self._transport is None or len(self._pending) >= PENDING_LIMIT:
+            future.set_exception(StoreUnavailable("state server: the connection is lost or overloaded"))
+            return future
+        if not self._outgoing:
+            self._loop.call_soon(self._flush)
+        self._outgoing.append(hiredis.pack_command(tuple(words)))  # type: ignore[arg-type]  # its stub says: one word
+        self._pending.append(future)
+        self._sent += 1
+        return future
+
+    def _flush(self) -> None:
+        if self._transport is None:
+            return
+        self._transport.write(b"".join(self._outgoing))
+        self._outgoing.clear()
+        if self._watch is None:
+            self._watch = self._loop.call_later(TICK_SECONDS, self._tick)
+
+    def _tick(self) -> None:
+        """Compare the answers with what had been sent some ticks ago: no clock to read for each command."""
+        self._watch = None
+        answered = self._sent - len(self._pending)
+        if len(self._marks) == TICKS and answered < self._marks[0]:
+            self.hang_up()
+            return
+        if not self._pending:
+            self._marks.clear()
+            return
+        self._marks.append(self._sent)
+        self._watch = self._loop.call_later(TICK_SECONDS, self._tick)
+
+    def hang_up(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+        self.connection_lost(None)
+
+    # asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._reader.feed(data)
+            while (reply := self._reader.gets()) is not _MORE:
+                future = self._pending.popleft()
+                if future.done():
+                    continue  # the caller went away
+                if isinstance(reply, hiredis.ReplyError):
+                    self._refused(future, Refusal(str(reply)))
+                else:
+                    future.set_result(reply)
+        except (hiredis.HiredisError, IndexError):
+            self.hang_up()  # it does not speak our language
+
+    def _refused(self, future: asyncio.Future[Any], refusal: Refusal) -> None:
+        future.set_exception(refusal)
+        if refusal.kind in NO_PRIMARY:
+            self._loop.call_soon(self.hang_up)  # it was the primary when we came; look who is now
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is None:
+            return
+        self._transport = None
+        if self._watch is not None:
+            self._watch.cancel()
+        reason = f"state server: {type(exc).__name__ if exc else 'no answer'}"
+        while self._pending:
+            future = self._pending.popleft()
+            if not future.done():
+                future.set_exception(StoreUnavailable(reason))
+        self._lost(self)
+
+
+class Wire:
+    """Keeps a `Line` open to the server that `find` names, and greets it there."""
+
+    def __init__(
+        self,
+        find: Callable[[], Awaitable[Address]],
+        greeting: Sequence[Sequence[Word]] = (),
+        tls: SSLContext | None = None,
+    ) -> None:
+        self._find = find
+        self._greeting = greeting
+        self._tls = tls
+        self._line: Line | None = None
+        self._attempt: asyncio.Future[Line] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def call(self, *words: Word) -> asyncio.Future[Any]:
+        if self._line is not None:
+            return self._line.call(words)
+        return asyncio.ensure_future(self._call_once_open(words))
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        if self._line is not None:
+            self._line.hang_up()
+
+    async def _call_once_open(self, words: Sequence[Word]) -> Any:
+        if self._attempt is None:
+            self._mend()
+        if self._attempt is None:
+            raise StoreUnavailable("state server: closed")
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                line = await asyncio.shield(self._attempt)
+        except TimeoutError:
+            raise StoreUnavailable("state server: no connection") from None
+        return await line.call(words)
+
+    def _mend(self) -> None:
+        if not self._closed:
+            self._attempt = asyncio.get_running_loop().create_future()
+            self._keeper = asyncio.create_task(self._keep_trying())
+
+    async def _keep_trying(self) -> None:
+        tries = 0
+        while True:
+            attempt = self._attempt or asyncio.get_running_loop().create_future()
+            try:
+                line = await self._open()
+            except (OSError, StoreUnavailable, TimeoutError) as problem:
+                # Between two tries the failed attempt stays in place: whoever calls then is refused at once.
+                attempt.set_exception(StoreUnavailable(f"state server: {problem or type(problem).__name__}"))
+                attempt.exception()  # looked at, in case nobody waits
+                await asyncio.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
+                self._attempt = asyncio.get_running_loop().create_future()
+                tries += 1
+            else:
+                self._line = line
+                attempt.set_result(line)
+                return
+
+    async def _open(self) -> Line:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            address = await self._find()
+            _, line = await asyncio.get_running_loop().create_connection(
+                lambda: Line(self._on_lost), address.host, address.port, ssl=self._tls
+            )
+            try:
+                answers = await asyncio.gather(*(line.call(words) for words in self._greeting))
+                if any(isinstance(answer, list) and answer[0] == b"slave" for answer in answers):
+                    raise StoreUnavailable("this server is a replica")
+            except BaseException:
+                line.hang_up()
+                raise
+        return line
+
+    def _on_lost(self, line: Line) -> None:
+        if line is self._line:
+            self._line = None
+            self._attempt = None
+            self._mend()

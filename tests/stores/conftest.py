@@ -1,0 +1,74 @@
+"""Every store, on every engine it has. A test that takes `states` or `database` runs once on each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.migrate import migrate
+from gatehouse.stores.state import State
+from gatehouse.stores.state.redis import RedisState
+from gatehouse.stores.state.sqlite import SQLiteState
+from tests.engines import PostgresServer, RedisServer
+
+# Apart from the databases that running services use.
+STORE_TESTS_DB = 60
+
+
+class Opener:
+    """Opens the same state as often as there are nodes."""
+
+    def __init__(self, open_one: Callable[[], State]) -> None:
+        self._open_one = open_one
+        self._opened: list[State] = []
+
+    def __call__(self) -> State:
+        self._opened.append(self._open_one())
+        return self._opened[-1]
+
+    async def close(self) -> None:
+        for state in self._opened:
+            await state.close()
+
+
+def empty_redis(server: RedisServer) -> str:
+    server.say(f"SELECT {STORE_TESTS_DB}\r\nFLUSHDB")
+    return server.url(STORE_TESTS_DB)
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+async def states(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Opener]:
+    if request.param == "sqlite":
+        opener = Opener(lambda: SQLiteState(tmp_path / "state.db"))
+    else:
+        url = empty_redis(request.getfixturevalue("redis_server"))
+        opener = Opener(lambda: RedisState(url))
+    yield opener
+    await opener.close()
+
+
+@pytest.fixture
+def state(states: Opener) -> State:
+    return states()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def accounts_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database that exists and is empty."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'accounts.db'}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    server.execute("DROP DATABASE IF EXISTS store_tests WITH (FORCE)")
+    yield server.create("store_tests", migrated=False)
+
+
+@pytest.fixture
+async def database(accounts_url: str) -> AsyncIterator[Database]:
+    database = Database(accounts_url)
+    await migrate(database)
+    yield database
+    await database.close()

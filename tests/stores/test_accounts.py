@@ -1,0 +1,204 @@
+"""Accounts in SQL, on every engine: what one writes another reads, rules of the schema hold, migrations run once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from gatehouse.auth.first_start import furnish
+from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.keys import Keys, ServiceKeys, StoredKey
+from gatehouse.stores.accounts.roles import Roles
+from gatehouse.stores.accounts.schema import metadata
+from gatehouse.stores.accounts.trail import Entry, Trail
+from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.stores.errors import Duplicate, InUse, Missing
+
+
+async def somebody(database: Database, username: str = "Ann", **values: object) -> int:
+    departments = Departments(database)
+    known = await departments.all()
+    department = known[0].id if known else await departments.add("Root", None)
+    new = NewUser(username, "Nick", "hash", department, 1_800_000_000.125, **values)  # type: ignore[arg-type]
+    return await Users(database).add(new)
+
+
+async def test_a_user_reads_back_as_it_was_added(database: Database) -> None:
+    user = await somebody(database, "Änn 漢", avatar="https://example.com/a.png", captcha_exempt=True)
+    found = await Users(database).by_name("äNN 漢")
+    assert found is not None
+    assert (found.id, found.username, found.avatar, found.enabled, found.captcha_exempt, found.created) == (
+        user, "Änn 漢", "https://example.com/a.png", True, True, 1_800_000_000.125,
+    )  # fmt: skip
+    assert await Users(database).by_name("ann") is None
+
+
+async def test_names_are_unique_without_regard_to_case(database: Database) -> None:
+    await somebody(database, "Ann")
+    other = await somebody(database, "Bob")
+    with pytest.raises(Duplicate):
+        await somebody(database, "aNN")
+    with pytest.raises(Duplicate):
+        await Users(database).change(other, username="ANN")
+    assert await Users(database).count() == 2
+
+
+async def test_a_number_is_never_given_to_another_user(database: Database) -> None:
+    first = await somebody(database, "Ann")
+    await Users(database).delete(first)
+    assert await somebody(database, "Bob") > first
+
+
+async def test_of_two_adding_the_same_name_at_once_one_succeeds(database: Database) -> None:
+    await somebody(database, "first")
+    outcomes = await asyncio.gather(*(somebody(database, "Ann") for _ in range(6)), return_exceptions=True)
+    assert sum(isinstance(outcome, int) for outcome in outcomes) == 1
+    assert sum(isinstance(outcome, Duplicate) for outcome in outcomes) == 5
+
+
+async def test_a_profile_has_the_perms_of_enabled_roles(database: Database) -> None:
+    users, roles = Users(database), Roles(database)
+    user = await somebody(database)
+    await roles.add("B", "B", ["x:y:b", "x:y:a"])
+    await roles.add("A", "A", ["x:y:c", "x:y:a"])
+    off = await roles.add("OFF", "Off", ["x:y:off"])
+    await roles.change(off, enabled=False)
+    await users.grant(user, ["B", "A", "OFF"])
+    await users.grant(user, ["A"])
+    profile = await users.profile(user)
+    assert profile is not None
+    assert (profile.roles, profile.perms) == (("A", "B"), ("x:y:a", "x:y:b", "x:y:c"))
+    await users.revoke(user, ["B"])
+    await roles.deny((await roles.all())[0].id, ["x:y:c"])
+    profile = await users.profile(user)
+    assert profile is not None
+    assert (profile.roles, profile.perms) == (("A",), ("x:y:a",))
+    with pytest.raises(Missing):
+        await users.grant(user, ["NONE"])
+
+
+async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:
+    users, roles = Users(database), Roles(database)
+    user = await somebody(database)
+    role = await roles.add("A", "A", ["x:y:z"])
+    await users.grant(user, ["A"])
+    assert list(await roles.holders(role)) == [user]
+    await roles.delete(role)
+    profile = await users.profile(user)
+    assert profile is not None
+    assert profile.roles == ()
+    with pytest.raises(Missing):
+        await roles.change(role, name="B")
+
+
+async def test_users_come_in_pages(database: Database) -> None:
+    ids = [await somebody(database, f"user{number}") for number in range(5)]
+    users = Users(database)
+    assert [one.user.id for one in await users.page(limit=2)] == ids[:2]
+    assert [one.user.id for one in await users.page(after=ids[1], limit=9)] == ids[2:]
+    assert [one.user.username for one in await users.page(search="SER3")] == ["user3"]
+    assert list(await users.page(search="%")) == []
+
+
+async def test_a_hash_is_replaced_only_if_it_is_still_the_old_one(database: Database) -> None:
+    users = Users(database)
+    user = await somebody(database)
+    assert await users.replace_password(user, "hash", "new")
+    assert not await users.replace_password(user, "hash", "late")
+    found = await users.by_name("ann")
+    assert found is not None
+    assert found.password == "new"
+
+
+async def test_departments_are_a_tree(database: Database) -> None:
+    departments = Departments(database)
+    root = await departments.add("Root", None)
+    child = await departments.add("Child", root)
+    with pytest.raises(InUse):
+        await departments.change(root, parent=child)
+    with pytest.raises(InUse):
+        await departments.delete(root)
+    with pytest.raises(Missing):
+        await departments.add("Lost", 99)
+    await departments.delete(child)
+    assert [one.name for one in await departments.all()] == ["Root"]
+
+
+async def test_keys_are_kept_as_bytes(database: Database) -> None:
+    keys = Keys(database)
+    await keys.add(StoredKey("one", b"\x00\xff", b"sealed", 1.5, None))
+    await keys.add(StoredKey("two", b"\x01", b"sealed", 2.5, None), retire_others=True)
+    assert [(key.kid, key.public, key.retired) for key in await keys.all()] == [
+        ("one", b"\x00\xff", 2.5),
+        ("two", b"\x01", None),
+    ]
+    await keys.reseal({"one": b"new"})
+    assert (await keys.all())[0].sealed == b"new"
+    await ServiceKeys(database).add("app", b"digest", 1.0)
+    with pytest.raises(Duplicate):
+        await ServiceKeys(database).add("app", b"other", 1.0)
+
+
+async def test_events_come_back_in_order(database: Database) -> None:
+    trail = Trail(database)
+    await trail.append([Entry(0, 10.0 + n, "login", n, f"{n}-s", "192.0.2.1", "r", None, '{"a":1}') for n in range(5)])
+    assert [entry.user for entry in await trail.read()] == [0, 1, 2, 3, 4]
+    assert [entry.user for entry in await trail.read(newest=2)] == [3, 4]
+    assert [entry.at for entry in await trail.read(user=3, events=["login"], since=12)] == [13.0]
+    assert await trail.prune(12.0) == 2
+    assert len(await trail.read()) == 3
+
+
+async def test_a_failed_block_leaves_nothing(database: Database) -> None:
+    with pytest.raises(Missing):
+        await Users(database).add(NewUser("Ann", "n", "h", 12345, 1.0))
+    assert await Users(database).count() == 0
+
+
+async def test_the_engine_answers(database: Database) -> None:
+    await database.ping()
+    assert all("fsync" in line for line in await database.advice())  # off in the tests' own server
+
+
+async def test_a_database_is_migrated_once_however_many_try(accounts_url: str) -> None:
+    nodes = [Database(accounts_url) for _ in range(4)]
+    try:
+        with pytest.raises(migrate.MigrationNeeded, match="gatehouse migrate"):
+            await migrate.check(nodes[0])
+        before = await asyncio.gather(*(migrate.migrate(node) for node in nodes))
+        assert sorted(str(done.before) for done in before) == ["0001", "0001", "0001", "None"]
+        await migrate.check(nodes[0])
+    finally:
+        for node in nodes:
+            await node.close()
+
+
+async def test_migrations_make_the_schema_of_the_code(database: Database) -> None:
+    def differences(connection: object) -> list[object]:
+        return list(compare_metadata(MigrationContext.configure(connection), metadata))  # type: ignore[arg-type]
+
+    async with database.reading() as connection:
+        assert await connection.run_sync(differences) == []
+
+
+async def test_of_several_first_starts_one_makes_the_administrator(database: Database) -> None:
+    async def first_start() -> str | None:
+        async with migrate.exclusive(database) as patient:
+            return await furnish(
+                users=Users(patient),
+                roles=Roles(patient),
+                departments=Departments(patient),
+                keys=Keys(patient),
+                secret=b"x" * 32,
+                password="",
+                now=1.0,
+            )
+
+    passwords = await asyncio.gather(*(first_start() for _ in range(4)))
+    assert sum(password is not None for password in passwords) == 1
+    assert (await Users(database).count(), len(await Keys(database).all())) == (1, 1)

@@ -1,0 +1,158 @@
+"""Captchas, rates, waits and marks in state, on every engine; and the engines against each other."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gatehouse.readable import Rate
+from gatehouse.stores.state import State, Strikes, Waits
+from gatehouse.stores.state.redis import RedisState
+from gatehouse.stores.state.sqlite import SQLiteState
+from tests.engines import RedisServer
+from tests.stores.conftest import Opener, empty_redis
+
+NOW = 1_800_000_000.5
+WAITS = Waits(free=3, window=60, steps=(10, 20, 40), memory=1000)
+
+
+async def test_a_captcha_is_used_up_once(states: Opener) -> None:
+    nodes = [states(), states()]
+    uses = await asyncio.gather(*(nodes[i % 2].use_captcha(b"\x00\xff{}", int(NOW) + 60, NOW) for i in range(20)))
+    assert sum(uses) == 1
+    assert await nodes[0].use_captcha(b"another", int(NOW) + 60, NOW)
+
+
+async def test_a_rate_allows_its_count_and_then_one_an_interval(state: State) -> None:
+    rate = Rate(5, 10)
+    assert [await state.take("k", rate, NOW) for _ in range(5)] == [0.0] * 5
+    assert await state.take("k", rate, NOW) == pytest.approx(2.0)
+    assert await state.take("k", rate, NOW + 1) == pytest.approx(1.0)
+    assert await state.take("k", rate, NOW + 2) == 0.0
+    assert await state.take("another", rate, NOW) == 0.0
+    assert [await state.take("k", rate, NOW + 100) for _ in range(6)] == [0.0] * 5 + [pytest.approx(2.0)]
+
+
+async def test_many_events_at_once_are_each_counted(states: Opener) -> None:
+    nodes = [states(), states()]
+    waits = await asyncio.gather(*(nodes[i % 2].take("k", Rate(7, 60), NOW) for i in range(20)))
+    assert sum(wait == 0 for wait in waits) == 7
+
+
+async def test_failures_turn_into_growing_waits(state: State) -> None:
+    for _ in range(2):
+        strikes = await state.strike("name|here", WAITS, NOW)
+        assert strikes is not None
+        assert strikes.until == 0
+    third = await state.strike("name|here", WAITS, NOW)
+    assert third == Strikes("name|here", 3, NOW, 1, NOW + 10)
+    assert await state.strike("name|here", WAITS, NOW + 9) is None
+    assert await state.strike("name|here", WAITS, NOW + 10) == Strikes("name|here", 4, NOW + 10, 2, NOW + 30)
+    assert await state.strikes("name|here") == Strikes("name|here", 4, NOW + 10, 2, NOW + 30)
+    assert await state.strikes("name|elsewhere") is None
+
+
+async def test_many_failures_at_once_are_each_counted(states: Opener) -> None:
+    nodes = [states(), states()]
+    counted = await asyncio.gather(*(nodes[i % 2].strike("k", WAITS, NOW) for i in range(20)))
+    assert sorted(one.failures for one in counted if one) == [1, 2, 3]
+
+
+async def test_those_who_wait_are_listed_longest_first(state: State) -> None:
+    for key, at, failures in (("a b {c} 漢", NOW, 3), ("b", NOW + 1, 3), ("free", NOW + 1, 2)):
+        for _ in range(failures):
+            await state.strike(key, WAITS, at)
+    assert await state.waiting(NOW + 5) == [await state.strikes("b"), await state.strikes("a b {c} 漢")]
+    assert [one.key for one in await state.waiting(NOW + 10)] == ["b"]
+    await state.strike("b", WAITS, NOW + 11)
+    assert await state.waiting(NOW + 30) == [Strikes("b", 4, NOW + 11, 2, NOW + 31)]
+    assert await state.waiting(NOW + 31) == []
+
+
+async def test_failures_are_forgiven(state: State) -> None:
+    for _ in range(3):
+        await state.strike("k", WAITS, NOW)
+    assert await state.forgive("k") is True
+    assert await state.forgive("k") is False
+    assert await state.strikes("k") is None
+    assert await state.waiting(NOW) == []
+
+
+async def test_a_mark_is_remembered_until_it_expires(state: State) -> None:
+    assert not await state.remembers("m", NOW)
+    await state.remember("m", NOW + 10, NOW)
+    assert await state.remembers("m", NOW)
+    assert await state.remembers("m", NOW + 9.9)
+    assert not await state.remembers("m", NOW + 10)
+    await state.remember("m", NOW + 20, NOW + 5)
+    assert await state.remembers("m", NOW + 15)
+
+
+async def test_the_engine_answers_and_has_no_advice_to_give(state: State) -> None:
+    await state.ping()
+    assert await state.advice() == []
+
+
+# A walk: each step lets some time pass and then does one thing.
+STEPS = st.lists(
+    st.tuples(
+        st.floats(0, 120).map(lambda seconds: math.floor(seconds * 8) / 8),
+        st.sampled_from(["strike", "strike", "strike", "take", "forgive", "waiting", "strikes"]),
+        st.sampled_from(["one", "two"]),
+    ),
+    min_size=1,
+    max_size=40,
+)
+RULES = st.builds(
+    Waits,
+    free=st.integers(1, 4),
+    window=st.integers(1, 120),
+    steps=st.lists(st.integers(1, 60), min_size=1, max_size=4).map(lambda steps: tuple(sorted(steps))),
+    memory=st.integers(1, 300),
+)
+
+
+async def walk(state: State, rules: Waits, steps: list[tuple[float, str, str]]) -> list[object]:
+    now, seen = NOW, []
+    for pause, what, key in steps:
+        now += pause
+        match what:
+            case "strike":
+                seen.append(await state.strike(key, rules, now))
+            case "take":
+                seen.append(await state.take(key, Rate(rules.free, rules.window), now))
+            case "forgive":
+                await state.forgive(key)  # what was left of a forgotten record, one engine may still have
+            case "waiting":
+                seen.append(list(await state.waiting(now)))
+            case "strikes":
+                found = await state.strikes(key)
+                seen.append(found if found and found.until > now else None)
+    return seen
+
+
+@given(rules=RULES, steps=STEPS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_engines_agree_on_the_rule_of_waiting(
+    redis_server: RedisServer,
+    tmp_path_factory: pytest.TempPathFactory,
+    rules: Waits,
+    steps: list[tuple[float, str, str]],
+) -> None:
+    async def run(state: State) -> list[object]:
+        try:
+            return await walk(state, rules, steps)
+        finally:
+            await state.close()
+
+    async def both() -> tuple[list[object], list[object]]:
+        folder: Path = tmp_path_factory.mktemp("walk")
+        return await run(SQLiteState(folder / "state.db")), await run(RedisState(empty_redis(redis_server)))
+
+    on_sqlite, on_redis = asyncio.run(both())
+    assert on_sqlite == on_redis

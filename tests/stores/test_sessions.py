@@ -1,0 +1,190 @@
+"""Sessions and epochs in state, as the protocol promises them, on every engine."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gatehouse.stores.state import KEEP_ENDED, Session, State
+from tests.stores.conftest import Opener
+
+NOW = 1_800_000_000.125
+
+
+def session(name: str = "a", user: int = 7, *, opened: float = NOW, ends: float = NOW + 100) -> Session:
+    return Session(
+        id=f"{user}-{name:x<22}",
+        user=user,
+        generation=1,
+        opened=opened,
+        rotated=opened,
+        ends=ends,
+        latest=opened + 1000,
+        address="192.0.2.1",
+        agent="Browser/1.0 (some words; 漢字)",
+    )
+
+
+async def test_a_session_reads_back_as_it_was_stored(states: Opener) -> None:
+    opened, gone = await states().open_session(session(), 50)
+    assert (opened, list(gone)) == (session(), [])
+    assert await states().read_session(session().id) == session()
+
+
+async def test_an_empty_address_and_agent_are_kept_apart(state: State) -> None:
+    plain = session()._replace(address="", agent=" spaces  ")
+    await state.open_session(plain, 50)
+    assert await state.read_session(plain.id) == plain
+
+
+@pytest.mark.parametrize("unknown", ["7-nobody", "8-x", "", "-", "no dash", "{7}-x"])
+async def test_an_unknown_session_is_none(state: State, unknown: str) -> None:
+    await state.open_session(session(), 50)
+    assert await state.read_session(unknown) is None
+    assert await state.rotate_session(unknown, 1, NOW, NOW + 1) is None
+    assert await state.end_session(unknown) is None
+
+
+async def test_a_rotation_advances_the_generation_once(state: State) -> None:
+    await state.open_session(session(), 50)
+    first = await state.rotate_session(session().id, 1, NOW + 5.5, NOW + 200.25)
+    second = await state.rotate_session(session().id, 1, NOW + 6, NOW + 300)
+    after = session()._replace(generation=2, rotated=NOW + 5.5, ends=NOW + 200.25)
+    assert first is not None
+    assert second is not None
+    assert first == (True, after)
+    assert second == (False, after)
+    assert await state.read_session(session().id) == after
+
+
+async def test_a_rotation_never_goes_beyond_the_latest_end(state: State) -> None:
+    await state.open_session(session(), 50)
+    rotation = await state.rotate_session(session().id, 1, NOW + 1, NOW + 99_999)
+    assert rotation is not None
+    assert rotation.session.ends == rotation.session.latest == NOW + 1000
+
+
+@pytest.mark.parametrize(("at", "rotated"), [(NOW + 99.9, True), (NOW + 100, False), (NOW + 101, False)])
+async def test_a_session_that_has_ended_is_not_rotated(state: State, at: float, rotated: bool) -> None:
+    await state.open_session(session(), 50)
+    rotation = await state.rotate_session(session().id, 1, at, at + 100)
+    assert rotation is not None
+    assert rotation.rotated is rotated
+    assert rotation.session.generation == (2 if rotated else 1)
+
+
+async def test_of_many_rotations_at_once_one_succeeds(states: Opener) -> None:
+    nodes = [states(), states()]
+    await nodes[0].open_session(session(), 50)
+    attempts = await asyncio.gather(
+        *(nodes[i % 2].rotate_session(session().id, 1, NOW + 1, NOW + 101) for i in range(20))
+    )
+    assert sorted(attempt.rotated for attempt in attempts if attempt) == [False] * 19 + [True]
+    assert {attempt.session.generation for attempt in attempts if attempt} == {2}
+
+
+async def test_of_many_ends_at_once_one_gets_the_session(states: Opener) -> None:
+    nodes = [states(), states()]
+    await nodes[0].open_session(session(), 50)
+    ended = await asyncio.gather(*(nodes[i % 2].end_session(session().id) for i in range(20)))
+    assert [one for one in ended if one] == [session()]
+    assert await nodes[1].read_session(session().id) is None
+    assert await nodes[1].rotate_session(session().id, 1, NOW, NOW + 1) is None
+
+
+async def test_an_end_is_seen_by_another_node_at_once(states: Opener) -> None:
+    one, other = states(), states()
+    for number in range(50):
+        name = f"n{number}"
+        await one.open_session(session(name), 100)
+        assert await other.read_session(session(name).id) is not None
+        await one.end_session(session(name).id)
+        assert await other.read_session(session(name).id) is None
+
+
+async def test_sessions_of_a_user_come_oldest_first(state: State) -> None:
+    for name, opened in (("c", 3.0), ("a", 1.0), ("b", 2.0)):
+        await state.open_session(session(name, opened=NOW + opened), 50)
+    await state.open_session(session("z", user=8), 50)
+    assert [one.id[2] for one in await state.sessions_of(7)] == ["a", "b", "c"]
+    assert await state.sessions_of(9) == []
+
+
+async def test_one_session_too_many_ends_the_oldest(state: State) -> None:
+    for number in range(4):
+        await state.open_session(session(f"n{number}", opened=NOW + number), 4)
+    await state.open_session(session("other", user=8), 4)
+    _, gone = await state.open_session(session("new", opened=NOW + 9), 3)
+    assert [one.id[2:4] for one in gone] == ["n0", "n1"]
+    assert [one.id[2:4] for one in await state.sessions_of(7)] == ["n2", "n3", "ne"]
+    assert len(await state.sessions_of(8)) == 1
+
+
+async def test_all_sessions_of_a_user_end_but_the_one_that_is_kept(state: State) -> None:
+    for name in "abc":
+        await state.open_session(session(name, opened=NOW + ord(name)), 50)
+    await state.open_session(session("z", user=8), 50)
+    ended = await state.end_sessions_of(7, session("b").id)
+    assert [one.id[2] for one in ended] == ["a", "c"]
+    assert [one.id[2] for one in await state.sessions_of(7)] == ["b"]
+    assert len(await state.end_sessions_of(7)) == 1
+    assert await state.end_sessions_of(7) == []
+    assert len(await state.sessions_of(8)) == 1
+
+
+async def test_a_session_that_ended_by_time_can_still_be_told_from_a_forgery(state: State) -> None:
+    over = session(ends=NOW + 1)
+    await state.open_session(over, 50)
+    await state.sweep(NOW + 2)
+    assert await state.read_session(over.id) == over
+
+
+async def test_what_ended_long_ago_goes_with_the_sweep_or_the_next_login(state: State) -> None:
+    await state.open_session(session("old"), 50)
+    later = NOW + 100 + KEEP_ENDED
+    swept = list(await state.sweep(later))
+    _, gone = await state.open_session(session("new", opened=later, ends=later + 10), 50)
+    assert [one.id[2:5] for one in (*swept, *gone)] == ["old"]
+    assert [one.id[2:5] for one in await state.sessions_of(7)] == ["new"]
+
+
+async def test_every_reading_of_a_session_carries_the_epoch(states: Opener) -> None:
+    one, other = states(), states()
+    await one.open_session(session(), 50)
+    await other.raise_epochs([7], NOW)
+    epoch = int(NOW * 1000)
+    read = await one.read_session(session().id)
+    rotated = await one.rotate_session(session().id, 1, NOW + 1, NOW + 50)
+    opened, _ = await one.open_session(session("b"), 50)
+    assert read is not None
+    assert rotated is not None
+    assert [read.epoch, rotated.session.epoch, opened.epoch] == [epoch] * 3
+    assert {one.epoch for one in await one.sessions_of(7)} == {epoch}
+
+
+async def test_an_epoch_only_ever_grows(state: State) -> None:
+    await state.open_session(session(), 50)
+    epochs = []
+    for now in (NOW, NOW, NOW - 50, NOW + 1):
+        await state.raise_epochs([7, 8], now)
+        read = await state.read_session(session().id)
+        assert read is not None
+        epochs.append(read.epoch)
+    assert epochs == sorted(set(epochs))
+
+
+async def test_epochs_of_many_users_are_raised_together(state: State) -> None:
+    await state.raise_epochs(range(1, 2501), NOW)
+    for user in (1, 1000, 2500):
+        opened, _ = await state.open_session(session(user=user), 50)
+        assert opened.epoch == int(NOW * 1000)
+    await state.raise_epochs([], NOW)
+
+
+async def test_the_epoch_outlives_the_sessions(state: State) -> None:
+    await state.raise_epochs([7], NOW)
+    await state.open_session(session(), 50)
+    await state.end_sessions_of(7)
+    opened, _ = await state.open_session(session("b"), 50)
+    assert opened.epoch == int(NOW * 1000)
