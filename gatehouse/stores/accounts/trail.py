@@ -11,6 +11,8 @@ from gatehouse.stores.accounts.schema import audit_events
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from gatehouse.stores.accounts.database import Database
 
 
@@ -31,13 +33,18 @@ class Entry(NamedTuple):
 _WRITTEN = Entry._fields[1:]  # all but the id
 
 
+async def write(db: AsyncConnection, entries: Sequence[Entry]) -> None:
+    """Append inside somebody's transaction, so that a change and its event are stored together."""
+    await db.execute(insert(audit_events), [dict(zip(_WRITTEN, entry[1:], strict=True)) for entry in entries])
+
+
 class Trail:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def append(self, entries: Sequence[Entry]) -> None:
         async with self._database.writing() as db:
-            await db.execute(insert(audit_events), [dict(zip(_WRITTEN, entry[1:], strict=True)) for entry in entries])
+            await write(db, entries)
 
     async def read(
         self,
