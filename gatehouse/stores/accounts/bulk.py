@@ -9,6 +9,7 @@ from sqlalchemy import delete, insert, or_, select, text, update
 
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import audit_events, departments, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.trail import as_row
 from gatehouse.stores.accounts.users import User, name_key
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ async def _insert_users(db: AsyncConnection, added: Sequence[Added]) -> list[Add
             values = {name: value for name, value in _row(one.user).items() if name != "id"}
             number = new_id(await db.execute(insert(users).values(**values)))
             inserted.append(replace(one, user=replace(one.user, id=number)))
-    return [replace(one, entry=replace(one.entry, user=one.user.id)) for one in inserted]
+    return [replace(one, entry=one.entry._replace(user=one.user.id)) for one in inserted]
 
 
 def _row(user: User) -> dict[str, Any]:
@@ -149,8 +150,7 @@ def _row(user: User) -> dict[str, Any]:
 
 async def _record(db: AsyncConnection, entries: Sequence[Entry]) -> None:
     if entries:
-        rows = [{name: value for name, value in asdict(entry).items() if name != "id"} for entry in entries]
-        await db.execute(insert(audit_events), rows)
+        await db.execute(insert(audit_events), [as_row(entry) for entry in entries])
 
 
 async def _skip_used_ids(db: AsyncConnection, table: str) -> None:

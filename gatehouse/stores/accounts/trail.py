@@ -31,13 +31,18 @@ class Entry(NamedTuple):
 _WRITTEN = Entry._fields[1:]  # all but the id
 
 
+def as_row(entry: Entry) -> dict[str, object]:
+    """An event as it is inserted."""
+    return dict(zip(_WRITTEN, entry[1:], strict=True))
+
+
 class Trail:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def append(self, entries: Sequence[Entry]) -> None:
         async with self._database.writing() as db:
-            await db.execute(insert(audit_events), [dict(zip(_WRITTEN, entry[1:], strict=True)) for entry in entries])
+            await db.execute(insert(audit_events), [as_row(entry) for entry in entries])
 
     async def read(
         self,
