@@ -76,8 +76,7 @@ class Painter:
         """Stripes on the ground, bent like the letters."""
         look = self._look
         angle, length, phase = (
-            between(self._random, limits, 1)
-            for limits in ((0.0, float(TURN) / 2), look.hatch_length, (0.0, 1.0))
+            between(self._random, limits, 1) for limits in ((0.0, float(TURN) / 2), look.hatch_length, (0.0, 1.0))
         )
         stripes = (bend_x + X) * (np.cos(angle) / length)
         stripes += (bend_y + Y[:, None]) * (np.sin(angle) / length)

@@ -52,9 +52,7 @@ def _places(look: Look, widths: Plane) -> tuple[Plane, np.float32]:
     squeeze = min((look.spread + overlaps) / widths.sum(), np.float32(look.stretch))
     widths = widths * squeeze
     margin = (WIDTH - widths.sum() + overlaps) / 2
-    return margin + np.cumsum(widths - np.float32(look.overlap)) - widths / 2 + np.float32(
-        look.overlap
-    ), squeeze
+    return margin + np.cumsum(widths - np.float32(look.overlap)) - widths / 2 + np.float32(look.overlap), squeeze
 
 
 def _inside(glyph: int, across: Plane, along: Plane) -> Plane:
