@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state import State
 
 SWEEP_SECONDS = 30.0
+PRUNE_SECONDS = 3600.0
 KEYS_SECONDS = 15.0
 KEYS_RETRY_SECONDS = 0.5
 
@@ -85,6 +86,7 @@ class Service:
             log.warning("the signing keys wait for the database", problem=str(problem))
         self.audit.start()
         self.tasks.append(asyncio.create_task(_every(SWEEP_SECONDS, self._sweep)))
+        self.tasks.append(asyncio.create_task(_every(PRUNE_SECONDS, self.prune_audit)))
         self.tasks.append(asyncio.create_task(self._keep_keys()))
 
     async def stop(self) -> None:
@@ -101,6 +103,10 @@ class Service:
     async def _sweep(self) -> None:
         # Small batches with a pause between them: sweeping never holds up a request.
         while await self.sessions.sweep():  # noqa: ASYNC110 - a pause, not a poll
+            await asyncio.sleep(0.05)
+
+    async def prune_audit(self) -> None:
+        while await self.trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.05)
 
     async def _keep_keys(self) -> None:

@@ -199,6 +199,7 @@ class Settings:
     metrics: str = setting(
         "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", _metrics
     )
+    audit_keep: int = setting(34560000, "How long audit events are kept.", _seconds(86400, 315360000))
     log_level: str = setting("info", "Least level to log.", _one_of("debug", "info", "warning", "error"))
     log_format: str = setting(
         "auto", "Log as json or pretty; auto is pretty on a terminal.", _one_of("auto", "json", "pretty")

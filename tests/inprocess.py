@@ -133,13 +133,15 @@ class InProcess:
         path: str,
         *,
         body: object = None,
+        content: bytes = b"",
         query: dict[str, str] | None = None,
         token: str | None = None,
         address: str = "127.0.0.1",
         headers: dict[str, str] | None = None,
     ) -> Answer:
         pairs = [(name.lower(), value) for name, value in (headers or {}).items()]
-        content = b"" if body is None else json.dumps(body).encode()
+        if body is not None:
+            content = json.dumps(body).encode()
         if content:
             pairs.append(("content-type", "application/json"))
         if token is not None:

@@ -164,6 +164,6 @@ class AccessTokens:
                     "verify_iat": False,
                 },
             )
-            return Claims(int(claims["sub"]), str(claims["sid"]), float(claims["exp"]), float(claims["iat"]))
+            return Claims(int(claims["sub"]), str(claims["sid"]), int(claims["exp"]), int(claims["iat"]))
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             return None
