@@ -115,7 +115,7 @@ class Service:
         """A worker that starts while the database is away serves as soon as it is back."""
         while not self.ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
-            with suppress(StoreUnavailable):
+            with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
                 await self.ring.load()
         await _every(KEYS_SECONDS, self.reload_keys)
 
