@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test lint types check bench pictures lock clean axe
+.PHONY: help run test faults lint types check bench pictures axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -14,6 +14,9 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 test: $(VENV)/dev.done axe  ## set everything up and run every check
 	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest
+
+faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (a quarter of an hour)
+	$(BIN)/python -m tests.faults --faults 200
 
 check: $(VENV)/dev.done  ## formatting, lint, types, floors
 	$(BIN)/ruff format --check .
@@ -35,7 +38,7 @@ lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with has
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 
-LOCK = pyproject.toml --extra postgres --extra redis --universal --python-version 3.11 \
+LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment and caches; data/ stays

@@ -1,4 +1,9 @@
-"""The master secret: from a setting, or from a file that the first start makes for the owner only."""
+"""The master secret: from a setting, or from a file that the first start makes for the owner only.
+
+There may be several, one a line: the first makes what is new (sealed keys, refresh tokens, captchas), all of them
+open what is presented. So a secret is replaced in two steps that log nobody out: first every node learns to open with
+the new one, then it moves to the front.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from typing import TYPE_CHECKING
 from gatehouse.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SHORTEST = 32
@@ -31,16 +37,32 @@ def secret_path(settings: Settings) -> Path:
     return settings.secret_file or settings.data_dir / "secret"
 
 
-def read_secret(settings: Settings) -> bytes:
-    """The secret in force. Raises `SettingsError` if there is none or it is weak."""
+def read_secrets(settings: Settings) -> tuple[bytes, ...]:
+    """The secrets in force, the one that makes first. Raises `SettingsError` if there is none or one is weak."""
     if settings.secret:
-        return _checked(settings.secret, "GATEHOUSE_SECRET")
+        further = [(text, f"GATEHOUSE_SECRET_PREVIOUS, line {n}") for n, text in _lines(settings.secret_previous)]
+        return tuple(_checked(*each) for each in [(settings.secret, "GATEHOUSE_SECRET"), *further])
     path = secret_path(settings)
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        lines = _lines(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as problem:
         raise SettingsError([f"secret file {path}: {problem}"]) from None
-    return _checked(text, f"secret file {path}")
+    if not lines:
+        raise SettingsError([f"secret file {path} is empty"])
+    return tuple(_checked(text, f"secret file {path}, line {n}") for n, text in lines)
+
+
+def new_secret() -> bytes:
+    return secrets.token_urlsafe(48).encode()
+
+
+def write_secrets(path: Path, lines: Sequence[bytes]) -> None:
+    """Replace the file in one step; it stays its owner's, whoever runs the command."""
+    owner = path.stat()
+    aside = _written_aside(path, lines)
+    if (os.getuid(), os.getgid()) != (owner.st_uid, owner.st_gid):
+        os.chown(aside, owner.st_uid, owner.st_gid)
+    aside.replace(path)
 
 
 def make_secret(settings: Settings) -> None:
@@ -51,18 +73,27 @@ def make_secret(settings: Settings) -> None:
     if settings.secret or settings.secret_file or secret_path(settings).exists():
         return
     path = secret_path(settings)
-    aside = path.with_name(f".secret.{os.getpid()}.{secrets.token_hex(4)}")
-    handle = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(secrets.token_urlsafe(48) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    aside = _written_aside(path, [new_secret()])
     try:
         os.link(aside, path)
     except FileExistsError:
         return  # the other start was quicker: its secret counts
     finally:
         aside.unlink()
+
+
+def _written_aside(path: Path, lines: Sequence[bytes]) -> Path:
+    aside = path.with_name(f".secret.{os.getpid()}.{secrets.token_hex(4)}")
+    handle = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.writelines(line + b"\n" for line in lines)
+        file.flush()
+        os.fsync(file.fileno())
+    return aside
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    return [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 
 def _checked(text: str, source: str) -> bytes:

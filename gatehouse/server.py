@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import socket
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -63,14 +66,20 @@ def serve(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
-    server.serve(target_loader=partial(load_app, settings), wrap_loader=False)
+    with TemporaryDirectory(prefix="gatehouse-") as folder:
+        server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
 
 
-def load_app(settings: Settings) -> Any:
+def load_app(settings: Settings, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
     _return_memory()
-    return App(open_service(settings), Painter(settings.captcha_difficulty))
+    app = App(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    # What is there now stays for good: the collector need not walk through it again and again, which would
+    # hold up the requests of the moment for as long.
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def _prepare(settings: Settings) -> str | None:

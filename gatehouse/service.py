@@ -14,18 +14,20 @@ import structlog
 from gatehouse.auth.accounts import Accounts
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.captcha import Challenges
-from gatehouse.auth.first_start import furnish
+from gatehouse.auth.first_start import ADMINISTRATOR, furnish
 from gatehouse.auth.gate import Gate
-from gatehouse.auth.keys import KeyRing, derive
+from gatehouse.auth.key_changes import KeyChanges
+from gatehouse.auth.keys import KeyRing, WrongSecret, derive
 from gatehouse.auth.login import Login
 from gatehouse.auth.passwords import HashPool
+from gatehouse.auth.policy import password_problem
 from gatehouse.auth.profiles import Profiles
 from gatehouse.auth.self_service import SelfService
 from gatehouse.auth.service_keys import ServiceKeys
 from gatehouse.auth.sessions import Lifetimes, Sessions
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
-from gatehouse.secret import make_secret, read_secret
+from gatehouse.secret import make_secret, read_secrets
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
     from gatehouse.stores.state import State
 
 SWEEP_SECONDS = 30.0
+PRUNE_SECONDS = 3600.0
 KEYS_SECONDS = 15.0
+KEYS_RETRY_SECONDS = 0.5
 
 log = structlog.get_logger("gatehouse")
 
@@ -62,12 +66,14 @@ class Service:
     state: State
     keys: Keys
     ring: KeyRing
+    key_changes: KeyChanges
     audit: Audit
     hashes: HashPool
     challenges: Challenges
     throttle: Throttle
     sessions: Sessions
     access: AccessTokens
+    refresh: RefreshTokens
     gate: Gate
     accounts: Accounts
     self_service: SelfService
@@ -75,10 +81,14 @@ class Service:
     tasks: list[asyncio.Task[None]]
 
     async def start(self) -> None:
-        await self.ring.load()
+        try:
+            await self.ring.load()
+        except StoreUnavailable as problem:
+            log.warning("the signing keys wait for the database", problem=str(problem))
         self.audit.start()
         self.tasks.append(asyncio.create_task(_every(SWEEP_SECONDS, self._sweep)))
-        self.tasks.append(asyncio.create_task(_every(KEYS_SECONDS, self._reload_keys)))
+        self.tasks.append(asyncio.create_task(_every(PRUNE_SECONDS, self.prune_audit)))
+        self.tasks.append(asyncio.create_task(self._keep_keys()))
 
     async def stop(self) -> None:
         for task in self.tasks:
@@ -96,9 +106,34 @@ class Service:
         while await self.sessions.sweep():  # noqa: ASYNC110 - a pause, not a poll
             await asyncio.sleep(0.05)
 
-    async def _reload_keys(self) -> None:
-        if await self.ring.load():
-            self.access.forget()
+    async def prune_audit(self) -> None:
+        while await self.trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.05)
+
+    async def _keep_keys(self) -> None:
+        """A worker that starts while the database is away serves as soon as it is back."""
+        while not self.ring.loaded:
+            await asyncio.sleep(KEYS_RETRY_SECONDS)
+            with suppress(StoreUnavailable):
+                await self.ring.load()
+        await _every(KEYS_SECONDS, self.reload_keys)
+
+    async def reload_keys(self) -> None:
+        """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
+        try:
+            self._reload_secrets()
+            await self.ring.load()
+            await self.key_changes.keep_up()
+        except (SettingsError, WrongSecret) as problem:
+            # What was good is kept: everybody stays logged in, and an operator has time to mend it.
+            log.warning("the master secret cannot be used", problem=str(problem))
+
+    def _reload_secrets(self) -> None:
+        secrets = read_secrets(self.settings)
+        if secrets != self.ring.secrets:
+            self.ring.secrets = secrets
+            self.refresh.rekey(*_derived(secrets, "refresh tokens"))
+            self.challenges.rekey(*_derived(secrets, "captcha"))
 
 
 async def prepare(settings: Settings) -> str | None:
@@ -109,7 +144,8 @@ async def prepare(settings: Settings) -> str | None:
     if settings.embedded_accounts or settings.embedded_state or not (settings.secret or settings.secret_file):
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_secret(settings)
-    secret = read_secret(settings)
+    secrets = read_secrets(settings)
+    _check_admin_password(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
     database = open_database(settings)
@@ -118,35 +154,49 @@ async def prepare(settings: Settings) -> str | None:
             await migrate.migrate(database)
         else:
             await migrate.check(database)
+        keys = Keys(database)
         async with migrate.exclusive(database):
-            return await furnish(
+            password = await furnish(
                 users=Users(database),
                 roles=Roles(database),
                 departments=Departments(database),
-                keys=Keys(database),
-                secret=secret,
+                keys=keys,
+                secret=secrets[0],
                 password=settings.admin_password,
                 now=time.time(),
             )
+        await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
+        return password
     finally:
         await database.close()
 
 
+def _check_admin_password(settings: Settings) -> None:
+    """A password that anyone would try first is for trying things out on this machine, and for nothing else."""
+    problem = password_problem(settings.admin_password, ADMINISTRATOR) if settings.admin_password else None
+    if problem and not settings.listens_on_loopback:
+        raise SettingsError([f"GATEHOUSE_ADMIN_PASSWORD: {problem.value}"])
+    if problem:
+        log.warning("the administrator's password is weak", problem=problem.value)
+
+
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
     """Wire every part. `caller` is whom the audit trail names for changes to accounts."""
-    secret = read_secret(settings)
+    secrets = read_secrets(settings)
     database = open_database(settings)
     state = open_state(settings)
     users, keys, trail = Users(database), Keys(database), Trail(database)
     audit = Audit(trail, clock)
-    ring = KeyRing(keys, secret, clock, honoured_for=settings.access_ttl)
+    ring = KeyRing(keys, secrets, clock, honoured_for=settings.access_ttl)
+    key_changes = KeyChanges(store=keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age)
     lifetimes = Lifetimes(settings.access_ttl, settings.refresh_ttl, settings.session_max, settings.refresh_grace)
     sessions = Sessions(state, audit, clock, lifetimes, settings.sessions_per_user)
     access = AccessTokens(ring, settings.public_url, settings.audience)
     hashes = HashPool(_hash_threads(settings), settings.hash_queue)
-    challenges = Challenges(
-        derive(secret, "captcha"), settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None
-    )
+    refresh = RefreshTokens(*_derived(secrets, "refresh tokens"))
+    captcha_keys = _derived(secrets, "captcha")
+    challenges = Challenges(captcha_keys[0], settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None)
+    challenges.rekey(*captcha_keys)
     throttle = (Throttle if settings.limits else Unlimited)(
         state,
         clock,
@@ -174,7 +224,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         sessions=sessions,
         profiles=Profiles(users, clock),
         access=access,
-        refresh=RefreshTokens(derive(secret, "refresh tokens")),
+        refresh=refresh,
         throttle=throttle,
         audit=audit,
         clock=clock,
@@ -198,12 +248,14 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         state=state,
         keys=keys,
         ring=ring,
+        key_changes=key_changes,
         audit=audit,
         hashes=hashes,
         challenges=challenges,
         throttle=throttle,
         sessions=sessions,
         access=access,
+        refresh=refresh,
         gate=gate,
         accounts=accounts,
         self_service=SelfService(sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit),
@@ -234,6 +286,10 @@ def open_state(settings: Settings) -> State:
         return RedisState(settings.state_url)
     except (ValueError, OSError) as problem:
         raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
+
+
+def _derived(secrets: tuple[bytes, ...], purpose: str) -> list[bytes]:
+    return [derive(secret, purpose) for secret in secrets]
 
 
 def _hash_threads(settings: Settings) -> int:

@@ -94,6 +94,14 @@ def _origins(text: str) -> tuple[str, ...]:
     return names(text)
 
 
+def _metrics(text: str) -> str:
+    word = text.strip().lower()
+    host, _, port = word.rpartition(":")
+    if word not in {"on", "off"} and not (host and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(f"expected on, off or an address such as 127.0.0.1:9100, got {text!r}")
+    return word
+
+
 def _test_answer(text: str) -> str:
     if len(text) != 4 or not (text.isascii() and text.isalnum()):
         raise ValueError("expected four letters or digits")
@@ -127,9 +135,16 @@ class Settings:
     secret: str = setting(
         "", "Master secret, at least 32 random characters; from it every key is derived.", str, secret=True
     )
+    secret_previous: str = setting(
+        "",
+        "Further master secrets, one a line, that open what they made and make nothing; for replacing SECRET.",
+        str,
+        secret=True,
+    )
     secret_file: Path | None = setting(
         None,
-        "File with the master secret. Empty: the file secret in the data folder, made at the first start.",
+        "File with the master secret; the first line makes, all lines open. "
+        "Empty: the file secret in the data folder, made at the first start.",
         _optional_path,
     )
     issuer: str = setting("", "URL of this service as its clients see it; the iss of its tokens.", _url)
@@ -144,6 +159,9 @@ class Settings:
     )
     refresh_grace: int = setting(
         10, "How long after its rotation the parent of a refresh token is still answered.", _seconds(0, 60)
+    )
+    key_max_age: int = setting(
+        7776000, "Age at which a signing key is replaced by a new one.", _seconds(3600, 315360000)
     )
     sessions_per_user: int = setting(
         50, "Sessions a user may have at once; one more ends the oldest.", _between(1, 10000)
@@ -178,6 +196,10 @@ class Settings:
     pages: bool = setting(True, "Serve the web pages: login at /, account at /account, API page at /docs.", switch)
     hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", _between(0, 256))
     hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", _between(1, 100000))
+    metrics: str = setting(
+        "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", _metrics
+    )
+    audit_keep: int = setting(34560000, "How long audit events are kept.", _seconds(86400, 315360000))
     log_level: str = setting("info", "Least level to log.", _one_of("debug", "info", "warning", "error"))
     log_format: str = setting(
         "auto", "Log as json or pretty; auto is pretty on a terminal.", _one_of("auto", "json", "pretty")
@@ -317,6 +339,8 @@ def _check_together(settings: Settings) -> None:
             problems.append("GATEHOUSE_CAPTCHA_TEST_ANSWER is for tests: it is refused unless HOST is loopback")
         if not settings.limits:
             problems.append("GATEHOUSE_LIMITS=off is for tests: it is refused unless HOST is loopback")
+    if settings.secret_previous and not settings.secret:
+        problems.append("GATEHOUSE_SECRET_PREVIOUS is set without GATEHOUSE_SECRET")
     if settings.secret and settings.secret_file:
         problems.append("GATEHOUSE_SECRET and GATEHOUSE_SECRET_FILE are both set: set one")
     if problems:

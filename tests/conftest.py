@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.engines import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.engines import PostgresServer, RedisServer, fresh_stores, postgres_server, redis_server
+from tests.inprocess import InProcess
 from tests.running import Running
 
 __all__ = ["postgres_server", "redis_server"]
@@ -26,6 +27,15 @@ def engine_urls(request: pytest.FixtureRequest) -> dict[str, str]:
     postgres: PostgresServer = request.getfixturevalue("postgres_server")
     redis: RedisServer = request.getfixturevalue("redis_server")
     return {"database_url": postgres.create("api_tests"), "state_url": redis.url()}
+
+
+@pytest.fixture(params=["embedded", "engines"])
+def engines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every `InProcess` of the test remembers in the embedded default, or in PostgreSQL and Redis."""
+    if request.param == "engines":
+        postgres: PostgresServer = request.getfixturevalue("postgres_server")
+        redis: RedisServer = request.getfixturevalue("redis_server")
+        monkeypatch.setattr(InProcess, "engines", staticmethod(lambda: fresh_stores(postgres, redis)))
 
 
 @pytest.fixture

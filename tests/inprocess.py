@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from gatehouse.api.app import App
@@ -85,6 +85,9 @@ class _Protocol:
 class InProcess:
     """Settings by keyword, as in `InProcess(tmp, captcha_ttl=60)`. Close it when done."""
 
+    # Where it remembers: fresh stores for each instance. The fixture `engines` sets it.
+    engines: ClassVar[Callable[[], dict[str, str]]] = dict
+
     def __init__(self, data: Path, clock: Clock | None = None, **settings: object) -> None:
         given = {
             "data_dir": data,
@@ -92,6 +95,7 @@ class InProcess:
             "admin_password": PASSWORD,
             "limits": "off",
             "hash_threads": 2,
+            **type(self).engines(),
             **settings,
         }
         self.settings = load({name: str(value) for name, value in given.items()}, environ={})
@@ -129,13 +133,15 @@ class InProcess:
         path: str,
         *,
         body: object = None,
+        content: bytes = b"",
         query: dict[str, str] | None = None,
         token: str | None = None,
         address: str = "127.0.0.1",
         headers: dict[str, str] | None = None,
     ) -> Answer:
         pairs = [(name.lower(), value) for name, value in (headers or {}).items()]
-        content = b"" if body is None else json.dumps(body).encode()
+        if body is not None:
+            content = json.dumps(body).encode()
         if content:
             pairs.append(("content-type", "application/json"))
         if token is not None:

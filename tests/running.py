@@ -98,6 +98,11 @@ class Running:
         children = psutil.Process(self.process.pid).children()
         return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
 
+    def kill_workers(self) -> None:
+        """SIGKILL to every worker; the parent starts new ones."""
+        for worker in self.workers():
+            worker.kill()
+
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 

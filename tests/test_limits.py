@@ -12,6 +12,8 @@ import pytest
 from tests.inprocess import Answer, InProcess
 from tests.running import PASSWORD
 
+pytestmark = pytest.mark.usefixtures("engines")
+
 
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:

@@ -19,7 +19,7 @@ from tests.inprocess import InProcess
 
 
 @pytest.fixture
-def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
+def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
         yield running
 

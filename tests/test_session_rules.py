@@ -9,12 +9,21 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from gatehouse.auth.passwords import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.inprocess import InProcess
 from tests.running import PASSWORD
+
+pytestmark = pytest.mark.usefixtures("engines")
 
 ACCESS, IDLE, LONGEST, GRACE = 7200, 604_800, 2_592_000, 10
 NAMES = ("ann", "bob")
@@ -152,10 +161,13 @@ class SessionRules(RuleBasedStateMachine):
                     assert answer.data["username"] == session.name
 
 
-SessionRules.TestCase.settings = settings(
-    max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-)
-TestSessionRules = SessionRules.TestCase
+def test_any_walk_through_the_rules() -> None:
+    run_state_machine_as_test(
+        SessionRules,
+        settings=settings(
+            max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
 
 
 @pytest.fixture

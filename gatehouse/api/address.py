@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ _FORWARDED_FOR = re.compile(r'(?:^|[;,])\s*for\s*=\s*("[^"]*"|[^;,\s]*)', re.IGN
 
 def peer_address(client: str) -> str:
     """From `1.2.3.4:5678` or `[::1]:5678` as the server writes it; empty if there is none."""
-    host = client.rpartition(":")[0].strip("[]")
+    return _normal(client.rpartition(":")[0].strip("[]"))
+
+
+@lru_cache(maxsize=4096)
+def _normal(host: str) -> str:
     parsed = _parse(host)
     return str(parsed) if parsed else ""
 

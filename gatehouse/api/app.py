@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import secrets
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
@@ -18,6 +19,7 @@ from gatehouse.api.auth import AuthEndpoints
 from gatehouse.api.cors import Cors
 from gatehouse.api.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.introspection import IntrospectionEndpoint
+from gatehouse.api.metrics import Metrics
 from gatehouse.api.operations import OPERATIONS, PREFIX
 from gatehouse.api.ops import OpsEndpoints
 from gatehouse.api.pages import Pages
@@ -30,6 +32,7 @@ from gatehouse.stores.errors import StoreUnavailable
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from gatehouse.auth.captcha.image import Painter
     from gatehouse.service import Service
@@ -47,9 +50,10 @@ class Route(NamedTuple):
 
 
 class App:
-    def __init__(self, service: Service, painter: Painter) -> None:
+    def __init__(self, service: Service, painter: Painter, metrics_folder: Path | None = None) -> None:
         self._service = service
-        self._routes = _routes(service, painter)
+        self._metrics = Metrics(service, metrics_folder)
+        self._routes = _routes(service, painter, self._metrics)
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
@@ -59,28 +63,31 @@ class App:
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(self._service.start())
+        self._metrics_task = loop.create_task(self._metrics.write_forever())
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._metrics_task.cancel()
+        self._metrics.close()
         loop.run_until_complete(self._service.stop())
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        started = perf_counter()
         request = Request(scope, protocol, self._request_id(scope), self._trusted)
         methods = self._routes.get(request.path) or self._by_segment(request)
-        reply = None
-        if self._cors is not None:
-            reply = self._cors.preflight(request, methods or ())
+        route = methods.get(request.method) if methods else None
+        reply = self._cors.preflight(request, methods or ()) if self._cors is not None else None
         if reply is None:
-            reply = await self._answer(request, methods)
+            reply = await self._answer(request, route, methods)
         headers = [*reply.headers, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
         protocol.response_bytes(reply.status, headers, reply.body)
+        self._metrics.answered(route.operation if route else "none", reply.code, perf_counter() - started)
 
-    async def _answer(self, request: Request, methods: dict[str, Route] | None) -> Reply:
+    async def _answer(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
         try:
             if methods is None:
                 raise NoSuchPath(request.path)
-            route = methods.get(request.method)
             if route is None:
                 raise MethodNotAllowed(", ".join(methods))
             return await route.endpoint(request)
@@ -114,8 +121,8 @@ class App:
         return f"{self._id_prefix}-{next(self._numbers):x}"
 
 
-def _routes(service: Service, painter: Painter) -> dict[str, dict[str, Route]]:
-    auth, users, ops = AuthEndpoints(service, painter), UserEndpoints(service), OpsEndpoints(service)
+def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, dict[str, Route]]:
+    auth, users, ops = AuthEndpoints(service, painter, metrics), UserEndpoints(service), OpsEndpoints(service, metrics)
     introspection = IntrospectionEndpoint(service)
     endpoints: dict[str, Endpoint] = {
         "captcha": auth.captcha,
@@ -139,6 +146,7 @@ def _routes(service: Service, painter: Painter) -> dict[str, dict[str, Route]]:
         ("/.well-known/jwks.json", "jwks", ops.jwks),
         ("/openapi.json", "openapi", ops.openapi),
         ("/avatar.svg", "avatar", ops.avatar),
+        *((("/metrics", "metrics", ops.metrics),) if service.settings.metrics == "on" else ()),
         *(Pages(base).routes() if service.settings.pages else ()),
     ]
     for path, name, endpoint in resources:

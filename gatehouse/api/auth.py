@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from gatehouse.api.reply import Reply, success
@@ -12,23 +13,27 @@ from gatehouse.auth.login import Attempt
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 
 if TYPE_CHECKING:
+    from gatehouse.api.metrics import Metrics
     from gatehouse.auth.captcha.image import Painter
     from gatehouse.auth.tokens import TokenSet
     from gatehouse.service import Service
 
 
 class AuthEndpoints:
-    def __init__(self, service: Service, painter: Painter) -> None:
+    def __init__(self, service: Service, painter: Painter, metrics: Metrics) -> None:
         self._clock = service.clock
         self._challenges = service.challenges
         self._throttle = service.throttle
         self._gate = service.gate
         self._painter = painter
+        self._metrics = metrics
 
     async def captcha(self, request: Request) -> Reply:
         self._throttle.admit_captcha(request.caller.address)
         challenge = self._challenges.issue(self._clock())
+        started = perf_counter()
         image = "data:image/png;base64," + base64.b64encode(self._painter.paint(challenge.answer)).decode()
+        self._metrics.drawn(perf_counter() - started)
         return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
 
     async def login(self, request: Request) -> Reply:

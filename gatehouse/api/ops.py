@@ -1,4 +1,4 @@
-"""For operators and other services: health, keys, the description of the API, the neutral avatar."""
+"""For operators and other services: health, metrics, keys, the description of the API, the neutral avatar."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gatehouse.api.reply import Reply, resource
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
+    from gatehouse.api.metrics import Metrics
     from gatehouse.api.request import Request
     from gatehouse.service import Service
 
@@ -27,10 +28,11 @@ AVATAR = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="i
 
 
 class OpsEndpoints:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, metrics: Metrics) -> None:
         self._database = service.database
         self._state = service.state
         self._ring = service.ring
+        self._metrics = metrics
         self._openapi = msgspec.json.format(msgspec.json.encode(document(service.settings)), indent=1)
 
     async def live(self, _request: Request) -> Reply:
@@ -49,6 +51,9 @@ class OpsEndpoints:
 
     async def jwks(self, _request: Request) -> Reply:
         return resource(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)
+
+    async def metrics(self, _request: Request) -> Reply:
+        return resource(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, _request: Request) -> Reply:
         return resource(self._openapi, "application/json", cache="no-cache")

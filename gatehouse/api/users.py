@@ -22,7 +22,7 @@ class UserEndpoints:
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
     async def me(self, request: Request) -> Reply:
-        remembered = (await self._gate.enter(request.bearer(), request.caller)).remembered
+        remembered = (await self._gate.enter(request.bearer())).remembered
         language = request.language
         body = remembered.encoded.get(language)
         if body is None:
@@ -30,7 +30,7 @@ class UserEndpoints:
         return ready_made(body)
 
     async def sessions(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer(), request.caller)
+        who = await self._gate.enter(request.bearer())
         listed = [
             SessionData(
                 id=session.id,
@@ -47,17 +47,17 @@ class UserEndpoints:
         return success(SessionsData(listed), request.language)
 
     async def end_session(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer(), request.caller)
+        who = await self._gate.enter(request.bearer())
         await self._own.end_session(who, request.segment, request.caller)
         return success(language=request.language)
 
     async def end_other_sessions(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer(), request.caller)
+        who = await self._gate.enter(request.bearer())
         ended = await self._own.end_other_sessions(who, request.caller)
         return success(EndedData(ended), request.language)
 
     async def change_password(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer(), request.caller)
+        who = await self._gate.enter(request.bearer())
         body = await request.fields(PasswordBody)
         await self._own.change_password(who, body.currentPassword, body.newPassword, request.caller)
         return success(language=request.language)

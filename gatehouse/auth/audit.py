@@ -8,6 +8,8 @@ line is all that is kept, and the number of events lost to the database is count
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 QUEUE_LIMIT = 20_000
 BATCH = 500
 RETRY_SECONDS = 1.0
+# A write for each event would cost more than the requests; a kill loses no more of the trail than this.
+GATHER_SECONDS = 0.25
 
 log = structlog.get_logger("gatehouse.audit")
 
@@ -87,9 +91,11 @@ class Audit:
         self._clock = clock
         self._queue: list[Entry] = []
         self._wake = asyncio.Event()
+        self._full = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self.lost = 0
+        self.counts: Counter[tuple[str, str]] = Counter()  # by event and reason, for the metrics
 
     def record(
         self,
@@ -101,34 +107,33 @@ class Audit:
         reason: str | None = None,
         detail: Mapping[str, object] | None = None,
     ) -> None:
+        encoded = msgspec.json.encode(detail).decode() if detail else None
         entry = Entry(
-            id=0,
-            at=self._clock(),
-            event=event.value,
-            user=user,
-            session=session,
-            address=caller.address or None,
-            request=caller.request or None,
-            reason=reason,
-            detail=msgspec.json.encode(detail).decode() if detail else None,
-        )
-        facts = {
-            "user": user,
-            "session": session,
-            "address": entry.address,
-            "request": entry.request,
-            "reason": reason,
-        }
-        log.info(
+            0,
+            self._clock(),
             event.value,
-            **{name: value for name, value in facts.items() if value is not None},
-            **(detail or {}),
+            user,
+            session,
+            caller.address or None,
+            caller.request or None,
+            reason,
+            encoded,
         )
+        facts = {name: value for name, value in entry._asdict().items() if value is not None and name != "detail"}
+        del facts["id"], facts["at"], facts["event"]
+        log.info(event.value, **facts | dict(detail or {}))
+        self.counts[event.value, reason or ""] += 1
         if len(self._queue) >= QUEUE_LIMIT:
             self.lost += 1
             return
         self._queue.append(entry)
         self._wake.set()
+        if len(self._queue) >= BATCH:
+            self._full.set()
+
+    @property
+    def queued(self) -> int:
+        return len(self._queue)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._write_forever())
@@ -137,6 +142,7 @@ class Audit:
         """Write what is queued and stop; if the database is away, the log lines are all that remains."""
         self._stopping = True
         self._wake.set()
+        self._full.set()
         if self._task:
             await self._task
         else:
@@ -146,6 +152,7 @@ class Audit:
         while self._queue or not self._stopping:
             await self._wake.wait()
             self._wake.clear()
+            await self._gather()
             try:
                 await self._flush()
             except StoreUnavailable as problem:
@@ -155,8 +162,14 @@ class Audit:
                 await asyncio.sleep(RETRY_SECONDS)
                 self._wake.set()
 
+    async def _gather(self) -> None:
+        """Let a batch come together, unless it is there already or the service stops."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._full.wait(), 0 if self._stopping else GATHER_SECONDS)
+
     async def _flush(self) -> None:
         while self._queue:
             batch = self._queue[:BATCH]
             await self._trail.append(batch)
             del self._queue[: len(batch)]
+        self._full.clear()

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.departments import Departments
     from gatehouse.stores.accounts.keys import Keys
     from gatehouse.stores.accounts.roles import Roles
-    from gatehouse.stores.accounts.users import Users
+    from gatehouse.stores.accounts.users import Profile, Users
 
 ADMINISTRATOR = "admin"
 ADMIN_ROLE = "ADMIN"
+ADMIN_NICKNAME = "Administrator"
 ROOT_DEPARTMENT = "Headquarters"
 
 # What consoles of this family ask for on their system pages.
@@ -65,6 +66,15 @@ async def furnish(
     if await users.count() > 0:
         return None
     given = password or random_password()
-    new = NewUser(ADMINISTRATOR, "Administrator", hash_password(given), root, now)
+    new = NewUser(ADMINISTRATOR, ADMIN_NICKNAME, hash_password(given), root, now)
     await users.add(new, [ADMIN_ROLE])
     return None if password else given
+
+
+def is_untouched(profile: Profile) -> bool:
+    """Whether this is the administrator as made above, whose place an import may take."""
+    user = profile.user
+    made = (ADMINISTRATOR, ADMIN_NICKNAME, "", True, False)
+    return profile.roles == (ADMIN_ROLE,) and made == (
+        user.username, user.nickname, user.avatar, user.enabled, user.captcha_exempt,
+    )  # fmt: skip

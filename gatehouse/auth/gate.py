@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 class Entered(NamedTuple):
-    """Who is calling, on which session."""
+    """Who is calling, with which token, on which session."""
 
+    claims: Claims
     session: Session
     remembered: Remembered
 
@@ -85,18 +86,15 @@ class Gate:
             raise AccessTokenInvalid("somebody else has just ended this session")
         self._audit.record(Event.LOGOUT, caller, user=session.user, session=session.id)
 
-    async def enter(self, token: str | None, caller: Caller) -> Entered:
+    async def enter(self, token: str | None) -> Entered:
         """Who holds this access token; refused unless the session lives and the user is enabled."""
-        return (await self.inspect(token, caller))[1]
-
-    async def inspect(self, token: str | None, caller: Caller) -> tuple[Claims, Entered]:
-        """The same, with what the token says of itself."""
         claims, session = await self._session(token)
         remembered = await self._profiles.get(session.user, session.epoch)
         if remembered is None:
-            await self._sessions.end(session.id, Ended.DISABLED, caller)
+            # The raise of the epoch got lost, or is under way: the session ends here, whoever asked.
+            await self._sessions.end(session.id, Ended.DISABLED, Caller())
             raise AccessTokenInvalid("the user is disabled or gone")
-        return claims, Entered(session, remembered)
+        return Entered(claims, session, remembered)
 
     async def _session(self, token: str | None) -> tuple[Claims, Session]:
         claims = await self._access.read(token, self._clock()) if token else None

@@ -1,7 +1,7 @@
 """Keys: everything is derived from the master secret; signing keys are stored sealed under it and take turns.
 
-One key signs. Older ones are retired: they sign nothing more, and what they signed is honoured until it expires,
-so a rotation logs nobody out.
+One key signs. Older ones are retired: they sign nothing more, and what they signed is honoured until it expires. A
+new one is shown for a while before it signs, so that every node knows it by then. So a rotation logs nobody out.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cryptography.exceptions import InvalidTag
@@ -19,17 +20,20 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from gatehouse.stores.accounts.keys import Keys, StoredKey
+from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 # A token may still arrive this long after its expiry by the clock of another node.
 CLOCK_SKEW = 60
+# How long a new key is shown before it signs: longer than any node goes without reading the store.
+SHOWN_FIRST = 20
 # A `kid` that is not known is looked up in the store, but not more often than this: forged ones cost nothing.
 RELOAD_SECONDS = 1.0
 
 
-class WrongSecret(Exception):
+class WrongSecret(ValueError):
     """The master secret does not open the stored keys."""
 
 
@@ -43,11 +47,12 @@ def seal(secret: bytes, kid: str, private: bytes) -> bytes:
     return nonce + AESGCM(derive(secret, "signing keys")).encrypt(nonce, private, kid.encode())
 
 
-def unseal(secret: bytes, kid: str, sealed: bytes) -> bytes:
-    try:
-        return AESGCM(derive(secret, "signing keys")).decrypt(sealed[:12], sealed[12:], kid.encode())
-    except InvalidTag:
-        raise WrongSecret(f"signing key {kid} was sealed under another master secret") from None
+def unseal(secrets: Sequence[bytes], key: StoredKey) -> bytes:
+    """The private half, by whichever of the master secrets sealed it."""
+    for secret in secrets:
+        with suppress(InvalidTag):
+            return AESGCM(derive(secret, "signing keys")).decrypt(key.sealed[:12], key.sealed[12:], key.kid.encode())
+    raise WrongSecret(f"signing key {key.kid} was sealed under another master secret")
 
 
 def new_key(secret: bytes, now: float) -> StoredKey:
@@ -76,51 +81,67 @@ def as_jwk(key: StoredKey) -> dict[str, str]:
     }
 
 
-class KeyRing:
-    """The signing keys of a running service, kept in step with the store."""
+def signing_at(stored: Sequence[StoredKey], now: float) -> StoredKey | None:
+    """The key that signs: the newest that has been shown long enough; failing that the oldest there is."""
+    candidates = [key for key in stored if key.retired is None or key.retired > now]
+    shown = [key for key in candidates if key.created + SHOWN_FIRST <= now]
+    return shown[-1] if shown else candidates[0] if candidates else None
 
-    def __init__(self, store: Keys, secret: bytes, clock: Callable[[], float], honoured_for: int) -> None:
+
+class KeyRing:
+    """The signing keys of a running service, kept in step with the store. `secrets`: the first seals, all open."""
+
+    def __init__(self, store: Keys, secrets: Sequence[bytes], clock: Callable[[], float], honoured_for: int) -> None:
+        self.secrets = secrets
+        # Raised by every change of the set, for those who remember what its keys have verified.
+        self.edition = 0
         self._store = store
-        self._secret = secret
         self._clock = clock
         self._honoured_for = honoured_for + CLOCK_SKEW
         self._loaded = float("-inf")
-        self._stored: Sequence[StoredKey] = ()
         self._public: dict[str, Ed25519PublicKey] = {}
         self._signer: tuple[str, Ed25519PrivateKey] | None = None
+        self.stored: Sequence[StoredKey] = ()
 
-    async def load(self) -> bool:
-        """Read the store; True if the set of keys has changed."""
-        self._loaded = self._clock()
-        stored = [key for key in await self._store.all() if self._honours(key)]
-        changed = [(key.kid, key.retired) for key in stored] != [(key.kid, key.retired) for key in self._stored]
-        if changed:
-            self._stored = stored
-            self._public = {key.kid: Ed25519PublicKey.from_public_bytes(key.public) for key in stored}
-            signing = [key for key in stored if key.retired is None]
-            if signing:
-                newest = signing[-1]
-                private = unseal(self._secret, newest.kid, newest.sealed)
-                self._signer = (newest.kid, Ed25519PrivateKey.from_private_bytes(private))
-        return changed
+    async def load(self) -> None:
+        """Read the store. Raises `WrongSecret` if the key that should sign cannot be opened; the last one stays."""
+        now = self._loaded = self._clock()
+        self.stored = await self._store.all()
+        honoured = [key for key in self.stored if now < self.honoured_until(key)]
+        if [key.kid for key in honoured] != list(self._public):
+            self._public = {key.kid: Ed25519PublicKey.from_public_bytes(key.public) for key in honoured}
+            self.edition += 1
+        signing = signing_at(honoured, now)
+        if signing is not None and (self._signer is None or self._signer[0] != signing.kid):
+            private = Ed25519PrivateKey.from_private_bytes(unseal(self.secrets, signing))
+            self._signer = (signing.kid, private)
 
     async def find(self, kid: str) -> Ed25519PublicKey | None:
         """The public half of a key; one that another node has just made is looked up in the store."""
         if kid not in self._public and self._clock() >= self._loaded + RELOAD_SECONDS:
-            await self.load()
+            with suppress(WrongSecret):  # told by housekeeping; to verify takes no secret
+                await self.load()
+        if not self.loaded:
+            raise StoreUnavailable("the signing keys have not been read yet")  # not the fault of the token
         return self._public.get(kid)
+
+    @property
+    def loaded(self) -> bool:
+        """False while the store has not answered even once; no token can be judged then."""
+        return bool(self.stored)
 
     @property
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
         if self._signer is None:
-            raise WrongSecret("there is no signing key")
+            raise StoreUnavailable("the signing keys have not been read yet")
         return self._signer
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
-        return {"keys": [as_jwk(key) for key in self._stored if self._honours(key)]}
+        return {"keys": [as_jwk(key) for key in self.stored if key.kid in self._public]}
 
-    def _honours(self, key: StoredKey) -> bool:
-        return key.retired is None or self._clock() < key.retired + self._honoured_for
+    def honoured_until(self, key: StoredKey) -> float:
+        """When the last token that the key can have signed has expired."""
+        return float("inf") if key.retired is None else key.retired + self._honoured_for
 
 
 def _base64url(raw: bytes) -> str:

@@ -19,7 +19,7 @@ from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.state import State, Strikes, Waits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gatehouse.readable import Rate
 
@@ -50,6 +50,15 @@ def counted_as(address: str) -> str:
     if parsed.version == 4:
         return address
     return str(parsed.ipv4_mapped or ipaddress.IPv6Network((parsed, 64), strict=False).network_address)
+
+
+class Waiting(NamedTuple):
+    """A name that must wait before it is tried again, and from where."""
+
+    name: str
+    place: str
+    failures: int
+    until: float
 
 
 class Throttle:
@@ -83,7 +92,7 @@ class Throttle:
         """Under which (name, place) a login from here is counted."""
         name, place = name_key(username), counted_as(address)
         known = await self._state.remembers(_place_mark(name, place), self._clock())
-        return f"{name}|{place if known else ELSEWHERE}"
+        return _key(name, place if known else ELSEWHERE)
 
     async def must_not_wait(self, key: str) -> None:
         now = self._clock()
@@ -108,6 +117,18 @@ class Throttle:
         if not await self._state.remembers(mark, now + KNOWN_PLACE / 2):
             await self._state.remember(mark, now + KNOWN_PLACE, now)
 
+    async def waiting(self) -> list[Waiting]:
+        """Who must wait, longest first."""
+        found = await self._state.waiting(self._clock())
+        return [Waiting(*_parts(each.key), each.failures, each.until) for each in found]
+
+    async def lift(self, username: str, addresses: Iterable[str] = ()) -> int:
+        """Forget the failures of a name: everywhere it must wait, elsewhere, and at these addresses."""
+        name = name_key(username)
+        keys = {each.key for each in await self._state.waiting(self._clock()) if _parts(each.key)[0] == name}
+        keys |= {_key(name, ELSEWHERE), *(_key(name, counted_as(address)) for address in addresses)}
+        return sum([await self._state.forgive(key) for key in keys])
+
 
 class Unlimited(Throttle):
     """What `LIMITS=off` puts in its place."""
@@ -127,6 +148,16 @@ class Unlimited(Throttle):
         return Strikes(key, 0, 0.0, 0, 0.0)
 
     async def succeeded(self, key: str, username: str, address: str) -> None: ...
+
+
+def _key(name: str, place: str) -> str:
+    return f"{name}|{place}"
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Name and place of a key; a name may hold a bar, a place does not."""
+    name, _, place = key.rpartition("|")
+    return name, place
 
 
 def _place_mark(name: str, place: str) -> str:

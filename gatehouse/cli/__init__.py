@@ -27,6 +27,13 @@ COMMANDS = {
     "role": ("role", "Roles, and the perms they give."),
     "dept": ("dept", "Departments, the tree that users belong to."),
     "session": ("session", "Who is logged in, and from where."),
+    "limit": ("limit", "Names that must wait after failed logins."),
+    "audit": ("audit", "Show the audit trail: who did what, whence, when and why."),
+    "key": ("key", "Keys that sign access tokens."),
+    "secret": ("secret", "The master secret, from which every other key is derived."),
+    "service-key": ("service_key", "Keys with which other services ask about tokens."),
+    "import": ("imports", "Bring users along from another system."),
+    "export": ("export", "Write users, roles and departments to a file."),
     "migrate": ("migrate", "Bring the databases to this release."),
     "doctor": ("doctor", "Check settings, stores, clock and files; say what to do."),
     "completion": ("completion", "Print the completion script of a shell."),
@@ -85,7 +92,8 @@ def gatehouse(config: Path | None) -> None:
     \b
     Exit codes:
       0  done
-      1  the answer is no: doctor found a fault, migrate --check found work, or you said no
+      1  the answer is no: doctor found a fault, migrate --check found work, import
+         refused a row, or you said no
       2  wrong usage: a name, a value or a setting; one line on standard error says which
       3  a store cannot be reached, or is not at the schema of this release
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from gatehouse.auth.keys import WrongSecret
-from gatehouse.secret import read_secret, secret_path
+from gatehouse.secret import read_secrets, secret_path
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.errors import StoreError
@@ -57,12 +57,13 @@ def fail(check: str, found: str, advice: str) -> Finding:
 
 def secret(settings: Settings) -> Iterator[Finding]:
     try:
-        read_secret(settings)
+        known = read_secrets(settings)
     except SettingsError as problem:
         yield fail("secret", str(problem), "start `gatehouse serve` once, or set a random one of 32 characters or more")
         return
     source = "GATEHOUSE_SECRET" if settings.secret else str(secret_path(settings))
-    yield ok("secret", f"strong enough, from {source}")
+    previous = f"; opens with {len(known) - 1} more" if len(known) > 1 else ""
+    yield ok("secret", f"strong enough, from {source}{previous}")
 
 
 def switches(settings: Settings) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 NO, WRONG, UNREACHABLE = 1, 2, 3
 
 # Which extra of the package brings which driver.
-_EXTRAS = {"asyncpg": "postgres", "redis": "redis"}
+_EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "redis": "redis"}
 
 
 class Explanation(NamedTuple):

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 # Capitals, because at 44 pixels' height they are larger and more distinct than small letters. Left out is
 # all that a person takes for something else once it is bent and crossed by a line: 0 O Q D, 1 I L, 2 Z,
 # 5 S, 6 G C, 8 B, U V, and 7, which a tilt turns into a 1.
-ALPHABET: Final = "AEFHJKMNPRTWXY349"
+ALPHABET: Final = "CEHKLNPTXY2349"
 LENGTH: Final = 4
 
 # What an id can carry. Wider than what is drawn at random: a test switch may fix the answer to "1234".
@@ -45,25 +45,29 @@ class Challenges:
     """Issues challenges and opens them again; every node with the same key opens those of every other."""
 
     def __init__(self, key: bytes, ttl: int, fixed_answer: str | None = None) -> None:
-        if len(key) not in {16, 32}:
-            raise ValueError("the captcha key must have 16 or 32 bytes")
         if ttl <= 0:
             raise ValueError("a captcha must live for at least one second")
         self._ttl = ttl
         self._fixed_answer = None if fixed_answer is None else _checked(fixed_answer)
+        self.rekey(key)
+
+    def rekey(self, *keys: bytes) -> None:
+        """The first issues, all of them open."""
+        if any(len(key) not in {16, 32} for key in keys):
+            raise ValueError("the captcha key must have 16 or 32 bytes")
         # ECB is a poor mode for messages because equal blocks show; here it is the very thing wanted. A
         # message is one block, so AES itself is used as what it is: a random-looking permutation of 16 bytes.
         # No two blocks are equal (48 random bits beside a moving expiry), so no two ids are; nothing of the
         # answer shows; and since a change of any bit scrambles all 16 bytes, the check bits authenticate.
         # A nonce or a tag would not fit into a UUID and would add nothing to that.
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305
+        self._ciphers = [Cipher(algorithms.AES(key), modes.ECB()) for key in keys]  # noqa: S305
 
     def issue(self, now: float) -> Challenge:
         """A fresh challenge with an unpredictable answer."""
         answer = self._fixed_answer or "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
         expires = int(now) + self._ttl
         block = expires.to_bytes(_EXPIRY) + _pack(answer) + secrets.token_bytes(_RANDOM) + bytes(_CHECK)
-        sealed = self._cipher.encryptor().update(block)
+        sealed = self._ciphers[0].encryptor().update(block)
         return Challenge(_print(sealed), answer, expires, sealed)
 
     def open(self, id: str, now: float) -> Challenge | None:  # noqa: A002 -- the contract calls it id
@@ -75,8 +79,9 @@ class Challenges:
         sealed = _parse(id)
         if sealed is None:
             return None
-        block = self._cipher.decryptor().update(sealed)
-        if block[-_CHECK:] != bytes(_CHECK):
+        blocks = (cipher.decryptor().update(sealed) for cipher in self._ciphers)
+        block = next((block for block in blocks if block[-_CHECK:] == bytes(_CHECK)), None)
+        if block is None:
             return None
         expires = int.from_bytes(block[:_EXPIRY])
         if not now < expires <= now + self._ttl + _SKEW:

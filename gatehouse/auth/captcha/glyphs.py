@@ -12,34 +12,36 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 CHARACTERS: Final = digits + ascii_uppercase
 
-# Five faces of different build, all bold: thick strokes survive inversion and lines, thin ones do not.
+# Four faces of different build, all bold: thick strokes survive inversion and lines, hairlines do not.
 FONTS: Final = (
     "DejaVuSans-Bold.ttf",
     "DejaVuSerif-Bold.ttf",
-    "NotoSerif-Bold.ttf",
     "OpenSans-ExtraBold.ttf",
     "Roboto-Black.ttf",
 )
 
-CAP: Final = 64  # pixels of a capital's height in a mask: twice what is drawn, so sampling stays smooth
+CAP: Final = 64  # height of a capital in a mask: more than is drawn, so that sampling stays smooth
 CELL: Final = 104  # side of a mask: a capital, tilted, and its margin
 _WIDEST: Final = 72  # W and M are squeezed to this, or four of them would not fit side by side
-_SOFTNESS: Final = 1.0  # blur of a mask, in mask pixels: the anti-aliasing of whatever is sampled from it
+
+# A mask rises from 0 to 1 over this many pixels, half of them outside the letter and half inside, so one
+# look-up tells how far a point lies from the letter's edge: enough for soft edges, weight and halo.
+RAMP: Final = 7
 
 
 class Glyphs:
-    """Masks of shape (font, character, CELL, CELL), 0 outside a letter to 255 inside, and their widths."""
+    """Masks, one CELL x CELL block after another, font by font; and the width of each letter."""
 
     def __init__(self) -> None:
-        self.masks: npt.NDArray[np.uint8] = np.zeros((len(FONTS), len(CHARACTERS), CELL, CELL), np.uint8)
+        masks = np.zeros((len(FONTS), len(CHARACTERS), CELL, CELL), np.uint8)
         self.widths: npt.NDArray[np.float32] = np.zeros((len(FONTS), len(CHARACTERS)), np.float32)
         for row, name in enumerate(FONTS):
             font = _font(name)
             for column, character in enumerate(CHARACTERS):
-                mask = _mask(font, character)
-                self.masks[row, column] = np.asarray(mask)
-                left, _, right, _ = mask.getbbox() or (0, 0, 0, 0)
-                self.widths[row, column] = right - left
+                drawn = _draw(font, character)
+                self.widths[row, column] = drawn.width
+                masks[row, column] = np.asarray(_centre(drawn))
+        self.masks: npt.NDArray[np.uint8] = masks.reshape(-1)
 
 
 @cache
@@ -50,17 +52,22 @@ def glyphs() -> Glyphs:
 
 def _font(name: str) -> ImageFont.FreeTypeFont:
     """The face at the size at which its capitals are CAP pixels tall."""
-    path = files(__package__) / "fonts" / name
-    data = path.read_bytes()
-    _, top, _, bottom = ImageFont.truetype(BytesIO(data), 100).getbbox("H")
-    return ImageFont.truetype(BytesIO(data), 100 * CAP / (bottom - top))
+    data = (files(__package__) / "fonts" / name).read_bytes()
+    # The basic layout is all that single letters need; the default one loads a shaping library.
+    trial = ImageFont.truetype(BytesIO(data), 100, layout_engine=ImageFont.Layout.BASIC)
+    _, top, _, bottom = trial.getbbox("H")
+    size = 100 * CAP / (bottom - top)
+    return ImageFont.truetype(BytesIO(data), size, layout_engine=ImageFont.Layout.BASIC)
 
 
-def _mask(font: ImageFont.FreeTypeFont, character: str) -> Image.Image:
+def _draw(font: ImageFont.FreeTypeFont, character: str) -> Image.Image:
     left, top, right, bottom = font.getbbox(character)
     drawn = Image.new("L", (int(right - left), int(bottom - top)))
     ImageDraw.Draw(drawn).text((-left, -top), character, fill=255, font=font)
-    drawn = drawn.resize((min(drawn.width, _WIDEST), CAP))
+    return drawn.resize((min(drawn.width, _WIDEST), CAP))
+
+
+def _centre(drawn: Image.Image) -> Image.Image:
     cell = Image.new("L", (CELL, CELL))
     cell.paste(drawn, ((CELL - drawn.width) // 2, (CELL - drawn.height) // 2))
-    return cell.filter(ImageFilter.GaussianBlur(_SOFTNESS))
+    return cell.filter(ImageFilter.BoxBlur((RAMP - 1) / 2))

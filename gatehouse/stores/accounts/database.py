@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 POOL_SIZE = 8
 # How long a request may wait for a connection, for the connection to open, and for the whole transaction.
 WAIT_SECONDS = 2.0
-TRANSACTION_SECONDS = 4.0
+TRANSACTION_SECONDS = 3.0
 RECYCLE_SECONDS = 1800
 BUSY_SECONDS = 5.0
 
@@ -46,7 +46,7 @@ def engine_for(url: str) -> AsyncEngine:
 def _postgresql(url: URL) -> AsyncEngine:
     # What everyone writes for libpq, `?sslmode=require`, the driver calls ssl.
     query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
-    return create_async_engine(
+    engine = create_async_engine(
         url.set(drivername="postgresql+asyncpg", query=query),
         pool_size=POOL_SIZE,
         max_overflow=0,
@@ -55,6 +55,14 @@ def _postgresql(url: URL) -> AsyncEngine:
         pool_recycle=RECYCLE_SECONDS,
         connect_args={"timeout": WAIT_SECONDS, "server_settings": {"application_name": "gatehouse"}},
     )
+
+    @event.listens_for(engine.sync_engine, "invalidate")
+    def _leave(connection: Any, _record: object, _problem: object) -> None:
+        # What is not trusted any more is dropped, not closed: a server that does not answer would not answer
+        # to a goodbye either, and the request would wait for it once more.
+        connection.driver_connection.terminate()
+
+    return engine
 
 
 def _sqlite(path: str) -> AsyncEngine:

@@ -14,6 +14,8 @@ from gatehouse.stores.errors import Duplicate, Missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from gatehouse.stores.accounts.database import Database
 
 
@@ -23,7 +25,7 @@ class StoredKey:
     public: bytes
     sealed: bytes
     created: float
-    retired: float | None
+    retired: float | None  # from then on it signs nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,25 @@ class Keys:
             rows = (await db.execute(select(signing_keys).order_by(signing_keys.c.created))).all()
         return [StoredKey(*row) for row in rows]
 
-    async def add(self, key: StoredKey, *, retire_others: bool = False) -> None:
-        """Store a key that signs from now on; with `retire_others` in the same step every other one stops to."""
+    async def add(self, key: StoredKey) -> None:
         async with self._database.writing() as db:
-            if retire_others:
-                await db.execute(
-                    update(signing_keys).where(signing_keys.c.retired.is_(None)).values(retired=key.created)
-                )
-            await db.execute(
-                insert(signing_keys).values(
-                    kid=key.kid,
-                    public=key.public,
-                    sealed=key.sealed,
-                    created=key.created,
-                    retired=key.retired,
-                )
+            await _insert(db, key)
+
+    async def succeed(self, old: str, new: StoredKey, at: float) -> bool:
+        """`new` is stored and `old` retires `at` that time, in one step.
+
+        False, and nothing is done, if `old` has a successor already: of several nodes exactly one succeeds.
+        """
+        async with self._database.writing() as db:
+            result = await db.execute(
+                update(signing_keys)
+                .where(signing_keys.c.kid == old, signing_keys.c.retired.is_(None))
+                .values(retired=at)
             )
+            if result.rowcount == 0:
+                return False
+            await _insert(db, new)
+        return True
 
     async def reseal(self, sealed: dict[str, bytes]) -> None:
         """Replace the sealed form of every key at once."""
@@ -67,11 +72,20 @@ class Keys:
             for kid, form in sealed.items():
                 await db.execute(update(signing_keys).where(signing_keys.c.kid == kid).values(sealed=form))
 
-    async def delete(self, kid: str) -> None:
+    async def delete(self, kid: str, successor: StoredKey | None = None) -> None:
+        """Remove a key for good; with a successor in the same step another takes its place."""
         async with self._database.writing() as db:
-            result = await db.execute(delete(signing_keys).where(signing_keys.c.kid == kid))
-            if result.rowcount == 0:
-                raise Missing(f"there is no key {kid!r}")
+            await db.execute(delete(signing_keys).where(signing_keys.c.kid == kid))
+            if successor is not None:
+                await _insert(db, successor)
+
+
+async def _insert(db: AsyncConnection, key: StoredKey) -> None:
+    await db.execute(
+        insert(signing_keys).values(
+            kid=key.kid, public=key.public, sealed=key.sealed, created=key.created, retired=key.retired
+        )
+    )
 
 
 class ServiceKeys:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, insert, select
 
@@ -12,11 +11,12 @@ from gatehouse.stores.accounts.schema import audit_events
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from gatehouse.stores.accounts.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One stored event. `id` is 0 until the database has given it one."""
 
     id: int
@@ -30,28 +30,21 @@ class Entry:
     detail: str | None
 
 
+_WRITTEN = Entry._fields[1:]  # all but the id
+
+
+async def write(db: AsyncConnection, entries: Sequence[Entry]) -> None:
+    """Append inside somebody's transaction, so that a change and its event are stored together."""
+    await db.execute(insert(audit_events), [dict(zip(_WRITTEN, entry[1:], strict=True)) for entry in entries])
+
+
 class Trail:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def append(self, entries: Sequence[Entry]) -> None:
         async with self._database.writing() as db:
-            await db.execute(
-                insert(audit_events),
-                [
-                    {
-                        "at": entry.at,
-                        "event": entry.event,
-                        "user": entry.user,
-                        "session": entry.session,
-                        "address": entry.address,
-                        "request": entry.request,
-                        "reason": entry.reason,
-                        "detail": entry.detail,
-                    }
-                    for entry in entries
-                ],
-            )
+            await write(db, entries)
 
     async def read(
         self,

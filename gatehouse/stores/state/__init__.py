@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.readable import Rate
 
@@ -135,6 +135,10 @@ class State(Protocol):
     # Housekeeping
     async def sweep(self, now: float) -> Sequence[Session]:
         """Remove a small batch of what has expired; return the sessions among it that ended by time."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """How often the engine was asked what, since it was opened: for the metrics."""
         ...
 
     async def ping(self) -> None:

@@ -16,7 +16,7 @@ from gatehouse.stores.state import KEEP_ENDED, Rotation, Session, Strikes, Waits
 from gatehouse.stores.state.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from gatehouse.readable import Rate
@@ -46,10 +46,15 @@ CREATE INDEX marks_by_end ON marks (expires);
 BUSY_MILLISECONDS = 5_000
 SWEEP_BATCH = 500
 
-_COLUMNS = "s.id, s.user, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address, s.agent"
-_EPOCH = "coalesce((SELECT epoch FROM epochs e WHERE e.user = s.user), 0)"
-_READ = f"SELECT {_COLUMNS}, {_EPOCH} FROM sessions s WHERE s.id = ?"  # noqa: S608 - constants only
-_READ_USER = f"SELECT {_COLUMNS}, {_EPOCH} FROM sessions s WHERE s.user = ? ORDER BY s.opened, s.id"  # noqa: S608
+_COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
+_WITH_EPOCH = f"{_COLUMNS}, coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"  # noqa: S608
+_READ = f"SELECT {_WITH_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as above and below
+_OF_USER = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? ORDER BY opened, id"  # noqa: S608
+_OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER BY opened, id LIMIT ?"  # noqa: S608
+_ROTATE = (
+    "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
+    f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}"
+)
 _STRIKES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
 
 
@@ -95,11 +100,13 @@ class SQLiteState:
         create(path)
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
+        self._reads = 0
         self._writer = Writer(lambda: connect(path))
 
     def _row(self, sql: str, *values: apsw.SQLiteValue) -> tuple[apsw.SQLiteValue, ...] | None:
         # fetchall, not fetchone: a statement that is not run to its end keeps its snapshot, and the next read
         # of this connection would not see what other workers have committed since.
+        self._reads += 1
         try:
             rows = self._read(sql, values).fetchall()
         except apsw.Error as problem:
@@ -111,9 +118,12 @@ class SQLiteState:
     async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
             db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session[:9])
-            others = [other for other in _of_user(db, session.user) if other.id != session.id]
             [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
-            return opened, _remove(db, others[: max(0, len(others) + 1 - at_most)])
+            [(number,)] = db.execute("SELECT count(*) FROM sessions WHERE user = ?", (session.user,))
+            if number <= at_most:
+                return opened, []
+            oldest = db.execute(_OLDEST, (session.user, session.id, number - at_most)).fetchall()
+            return opened, _remove(db, [Session._make(row) for row in oldest])
 
         return await self._writer.write(work)
 
@@ -123,14 +133,12 @@ class SQLiteState:
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | None:
-            db.execute(
-                "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"
-                " WHERE id = ?1 AND generation = ?4 AND ends > ?2",
-                (session_id, now, ends, generation),
-            )
-            rotated = db.changes() == 1
-            row = db.execute(_READ, (session_id,)).fetchone()
-            return Rotation(rotated, Session._make(row)) if row else None
+            # One statement in the usual case: each one hands the interpreter's lock back and forth.
+            for row in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
+                return Rotation(rotated=True, session=Session._make(row))
+            for row in db.execute(_READ, (session_id,)).fetchall():
+                return Rotation(rotated=False, session=Session._make(row))
+            return None
 
         return await self._writer.write(work)
 
@@ -238,7 +246,7 @@ class SQLiteState:
     async def sweep(self, now: float) -> Sequence[Session]:
         def work(db: apsw.Connection) -> list[Session]:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM sessions s WHERE s.ends <= ? LIMIT ?",  # noqa: S608 - constants only
+                f"SELECT {_COLUMNS} FROM sessions WHERE ends <= ? LIMIT ?",  # noqa: S608 - constants only
                 (now - KEEP_ENDED, SWEEP_BATCH),
             ).fetchall()
             for table, key, column in (
@@ -256,6 +264,9 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
+    def counts(self) -> Mapping[str, int]:
+        return {"read": self._reads, "write": self._writer.written, "commit": self._writer.commits}
+
     async def ping(self) -> None:
         await self._writer.write(lambda db: db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall())
 
@@ -268,7 +279,7 @@ class SQLiteState:
 
 
 def _of_user(db: apsw.Connection, user: int) -> list[Session]:
-    return [Session._make(row) for row in db.execute(_READ_USER, (user,))]
+    return [Session._make(row) for row in db.execute(_OF_USER, (user,))]
 
 
 def _remove(db: apsw.Connection, sessions: list[Session]) -> list[Session]:

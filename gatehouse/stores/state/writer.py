@@ -36,6 +36,8 @@ class Writer:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self.written = 0
+        self.commits = 0
         self._thread = threading.Thread(target=self._run, name="state-writer", daemon=True)
         self._thread.start()
 
@@ -65,6 +67,8 @@ class Writer:
             jobs = [job for job in batch if job is not None]
             open_for_work = len(jobs) == len(batch)
             if jobs:
+                self.written += len(jobs)
+                self.commits += 1
                 _deliver(jobs, _commit(connection, jobs))
         connection.close()
 

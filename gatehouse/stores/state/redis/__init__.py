@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from gatehouse.stores.state.redis.servers import connect, read_url
 from gatehouse.stores.state.redis.wire import Refusal, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.readable import Rate
 
@@ -57,15 +58,20 @@ class RedisState:
     def __init__(self, url: str) -> None:
         """Raises `ValueError` if the URL cannot be read."""
         self._servers = connect(read_url(url))
+        self._commands: Counter[str] = Counter()
+
+    def _call(self, key: bytes, name: str, *words: Word) -> Awaitable[Any]:
+        self._commands[name.lower()] += 1
+        return self._servers.call(key, name, *words)
 
     async def _run(self, script: Script, keys: tuple[bytes, ...], *words: Word) -> Any:
         try:
-            return await self._servers.call(keys[0], "EVALSHA", script.digest, len(keys), *keys, *words)
+            return await self._call(keys[0], "EVALSHA", script.digest, len(keys), *keys, *words)
         except Refusal as refusal:
             if refusal.kind != "NOSCRIPT":
                 raise
         # Refused before anything was done, so it can be said again, this time in full.
-        return await self._servers.call(keys[0], "EVAL", script.text, len(keys), *keys, *words)
+        return await self._call(keys[0], "EVAL", script.text, len(keys), *keys, *words)
 
     # Sessions
 
@@ -77,7 +83,7 @@ class RedisState:
 
     async def read_session(self, session_id: str) -> Session | None:
         key = _user(session_id.partition("-")[0])
-        packed, epoch = await self._servers.call(key, "HMGET", key, session_id, "epoch")
+        packed, epoch = await self._call(key, "HMGET", key, session_id, "epoch")
         return _unpacked(session_id, packed, epoch) if packed else None
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
@@ -94,7 +100,7 @@ class RedisState:
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
         key = _user(user)
-        return _oldest_first(await self._servers.call(key, "HGETALL", key))
+        return _oldest_first(await self._call(key, "HGETALL", key))
 
     async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
         found = await self._run(_END_ALL, (_user(user),), keep or "")
@@ -114,7 +120,7 @@ class RedisState:
 
     async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:
         key = b"gatehouse:captcha:" + fingerprint.hex().encode()
-        return await self._servers.call(key, "SET", key, "1", "NX", "EX", _life(expires, now)) is not None
+        return await self._call(key, "SET", key, "1", "NX", "EX", _life(expires, now)) is not None
 
     # Limits
 
@@ -139,24 +145,24 @@ class RedisState:
 
     async def strikes(self, key: str) -> Strikes | None:
         name = _struck(key)
-        found = await self._servers.call(name, "GET", name)
+        found = await self._call(name, "GET", name)
         return _strikes(key, found) if found else None
 
     async def forgive(self, key: str) -> bool:
         return bool(await self._run(_FORGIVE, (_struck(key), _WAITING), _text(key)))
 
     async def waiting(self, now: float) -> Sequence[Strikes]:
-        found = await self._servers.call(_WAITING, "ZREVRANGEBYSCORE", _WAITING, "+inf", f"({now!r}")
+        found = await self._call(_WAITING, "ZREVRANGEBYSCORE", _WAITING, "+inf", f"({now!r}")
         pairs = [member.split(b" ", 4) for member in found]
         return [_strikes(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
 
     async def remember(self, key: str, expires: float, now: float) -> None:
         name = _named(b"gatehouse:mark:", key)
-        await self._servers.call(name, "SET", name, repr(expires), "EX", _life(expires, now))
+        await self._call(name, "SET", name, repr(expires), "EX", _life(expires, now))
 
     async def remembers(self, key: str, now: float) -> bool:
         name = _named(b"gatehouse:mark:", key)
-        expires = await self._servers.call(name, "GET", name)
+        expires = await self._call(name, "GET", name)
         return expires is not None and float(expires) > now
 
     # Housekeeping
@@ -164,8 +170,11 @@ class RedisState:
     async def sweep(self, now: float) -> Sequence[Session]:  # noqa: ARG002 - the server lets go by itself
         return ()
 
+    def counts(self) -> Mapping[str, int]:
+        return self._commands
+
     async def ping(self) -> None:
-        await self._servers.call(b"gatehouse:ping", "SET", "gatehouse:ping", "1", "EX", 60)
+        await self._call(b"gatehouse:ping", "SET", "gatehouse:ping", "1", "EX", 60)
 
     async def advice(self) -> list[str]:
         return await advice.gather(self._servers)

@@ -1,0 +1,211 @@
+"""How often OCR that anyone can install reads our captcha, what an image costs, and a sheet to look at.
+
+    python benchmarks/captcha_strength.py --count 500 --difficulty normal --sheet sheet.png
+
+Needs the dependency group `captcha-strength`; an adversary that is not installed is left out and named.
+"""
+
+import argparse
+import io
+import json
+import math
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import cv2
+import numpy as np
+from captcha_cleanings import CLEANINGS, RAW
+from PIL import Image
+
+from gatehouse.auth.captcha import ALPHABET, LENGTH, Difficulty
+from gatehouse.auth.captcha.image import Painter
+
+Adversary = Callable[[bytes], str]
+Rate = dict[str, Any]
+
+
+def main() -> None:
+    options = _options()
+    painter = Painter(Difficulty(options.difficulty))
+    report: dict[str, Any] = {"difficulty": options.difficulty, "count": options.count}
+    report["cost"] = cost(painter, options.timed)
+    if options.sheet:
+        sheet(painter, options.sheet)
+    if options.memory:
+        report["memory"] = memory(painter, options.memory)
+    if options.count:
+        report["rates"] = strength(painter, options.count, adversaries(options.only))
+    print(json.dumps(report, indent=1) if options.json else _table(report))
+
+
+def cost(painter: Painter, count: int) -> dict[str, Any]:
+    """Time and size of an image, ours and the `captcha` library's by turns: both meet the same machine."""
+    rivals: dict[str, Callable[[str], bytes]] = {"gatehouse": painter.paint}
+    if find_spec("captcha"):
+        from captcha.image import ImageCaptcha  # noqa: PLC0415 -- optional
+
+        library = ImageCaptcha()
+        rivals["captcha library"] = lambda answer: library.generate(answer).getvalue()
+    taken: dict[str, list[float]] = {name: [] for name in rivals}
+    sizes: dict[str, list[int]] = {name: [] for name in rivals}
+    for answer in _answers(count):
+        for name, draw in rivals.items():
+            # The time of this thread alone: what an image costs, not what else the machine is doing.
+            begun = time.thread_time_ns()
+            png = draw(answer)
+            taken[name].append((time.thread_time_ns() - begun) / 1e6)
+            sizes[name].append(len(png))
+    return {
+        name: {
+            "median_ms": round(median(taken[name]), 3),
+            "p99_ms": round(float(np.percentile(taken[name], 99)), 3),
+            "median_bytes": int(median(sizes[name])),
+            "largest_bytes": max(sizes[name]),
+        }
+        for name in rivals
+    }
+
+
+def memory(painter: Painter, count: int) -> dict[str, int]:
+    """Resident memory after a tenth of the images and after all of them."""
+    sizes = {}
+    for done, answer in enumerate(_answers(count), start=1):
+        painter.paint(answer)
+        if done in {count // 10, count}:
+            sizes[f"kb_after_{done}"] = _resident()
+    return sizes
+
+
+def strength(painter: Painter, count: int, found: dict[str, Adversary]) -> list[Rate]:
+    """Solve rate of every adversary after every cleaning, with its 95 % interval."""
+    answers = _answers(count)
+    drawn = [np.frombuffer(painter.paint(answer), np.uint8) for answer in answers]
+    greys = [cv2.imdecode(png, cv2.IMREAD_GRAYSCALE) for png in drawn]
+    rates: list[Rate] = []
+    for cleaning, clean in CLEANINGS.items():
+        images = [cv2.imencode(".png", clean(grey.astype(np.uint8)))[1].tobytes() for grey in greys]
+        for adversary, read in found.items():
+            solved = sum(_same(read(image), answer) for image, answer in zip(images, answers, strict=True))
+            low, high = wilson(solved, count)
+            rates.append(
+                {
+                    "adversary": adversary,
+                    "cleaning": cleaning,
+                    "rate": solved / count,
+                    "low": low,
+                    "high": high,
+                }
+            )
+            print(f"{adversary}, {cleaning}: {solved}/{count}", file=sys.stderr)
+    return rates
+
+
+def adversaries(only: str = "") -> dict[str, Adversary]:
+    """Those that are installed on this machine, or of them those whose name begins as asked."""
+    found: dict[str, Adversary] = {}
+    if find_spec("ddddocr"):
+        import ddddocr  # noqa: PLC0415 -- optional
+
+        for name, beta in (("ddddocr", False), ("ddddocr beta", True)):
+            found[name] = ddddocr.DdddOcr(show_ad=False, beta=beta).classification
+    if shutil.which("tesseract"):
+        found["tesseract"] = _tesseract
+    for name in ("ddddocr", "tesseract"):
+        if name not in found:
+            print(f"{name} is not installed: left out", file=sys.stderr)
+    return {name: read for name, read in found.items() if name.startswith(only)}
+
+
+def _tesseract(image: bytes) -> str:
+    command = ["tesseract", "-", "-", "--psm", "7", "-c", f"tessedit_char_whitelist={ALPHABET}"]
+    return subprocess.run(command, input=image, capture_output=True, check=False).stdout.decode()
+
+
+def _same(read: str, answer: str) -> bool:
+    """As an attacker would type it: case, blanks and stray signs do not count."""
+    return "".join(sign for sign in read.upper() if sign.isascii() and sign.isalnum()) == answer
+
+
+def wilson(solved: int, count: int) -> tuple[float, float]:
+    """The 95 % confidence interval of a share; unlike the textbook one it is right for small shares too."""
+    z = 1.96
+    share = solved / count
+    middle = share + z * z / (2 * count)
+    reach = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+
+
+def sheet(painter: Painter, path: Path, count: int = 40, across: int = 5) -> None:
+    """Fresh images in rows of five, and beside the sheet, in a text file, their answers."""
+    answers = _answers(count)
+    images = [Image.open(io.BytesIO(painter.paint(answer))).convert("L") for answer in answers]
+    width, height, gap = *images[0].size, 12
+    plane = Image.new("L", (across * (width + gap) + gap, -(-count // across) * (height + gap) + gap), 255)
+    for at, image in enumerate(images):
+        plane.paste(image, (gap + at % across * (width + gap), gap + at // across * (height + gap)))
+    plane.save(path, optimize=True)
+    rows = (" ".join(answers[at : at + across]) for at in range(0, count, across))
+    path.with_suffix(".txt").write_text("\n".join(rows) + "\n")
+
+
+def _answers(count: int) -> list[str]:
+    return ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(count)]
+
+
+def _resident() -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    return 0
+
+
+def _table(report: dict[str, Any]) -> str:
+    lines = [f"difficulty {report['difficulty']}", ""]
+    lines += ["| image of | median ms | 99 % ms | median bytes | largest |", "|---|---|---|---|---|"]
+    for name, row in report["cost"].items():
+        lines.append(f"| {name} | " + " | ".join(map(str, row.values())) + " |")
+    if "memory" in report:
+        lines += ["", *(f"{name}: {size}" for name, size in report["memory"].items())]
+    rates: list[Rate] = report.get("rates", [])
+    if rates:
+        names = list(dict.fromkeys(rate["adversary"] for rate in rates))
+        lines += ["", f"Solved, of {report['count']}, with 95 % intervals:", ""]
+        lines += ["| cleaning | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+        for cleaning in CLEANINGS:
+            cells = [_cell(rate) for rate in rates if rate["cleaning"] == cleaning]
+            lines.append(f"| {cleaning} | " + " | ".join(cells) + " |")
+        for name in names:
+            own = [rate for rate in rates if rate["adversary"] == name]
+            best = max(own, key=lambda rate: float(rate["rate"]))
+            raw = next(rate for rate in own if rate["cleaning"] == RAW)
+            lines += ["", f"{name}: raw {_cell(raw)}, best {_cell(best)} after {best['cleaning']}"]
+    return "\n".join(lines)
+
+
+def _cell(rate: Rate) -> str:
+    return f"{rate['rate']:.1%} ({rate['low']:.1%}-{rate['high']:.1%})"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, default=500, help="images to attack; 0 to measure the cost only")
+    parser.add_argument("--difficulty", choices=[*Difficulty], default=Difficulty.NORMAL)
+    parser.add_argument("--only", default="", help="adversaries whose name begins so, e.g. tesseract")
+    parser.add_argument("--timed", type=int, default=300, help="images to time")
+    parser.add_argument("--memory", type=int, default=0, help="images to watch memory over, e.g. 100000")
+    parser.add_argument("--sheet", type=Path, help="write 40 fresh images here, and their answers beside it")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

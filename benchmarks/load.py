@@ -1,0 +1,89 @@
+"""Load by wrk, on a core of its own: one call, one result."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import statistics
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SERVER_CORE = 0
+LOAD_CORE = 1
+
+_LATENCY = re.compile(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s|m)$", re.MULTILINE)
+_RATE = re.compile(r"^Requests/sec:\s+([\d.]+)", re.MULTILINE)
+_BAD = re.compile(r"Non-2xx or 3xx responses: (\d+)")
+_SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
+_MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One round: rate a second, latencies in milliseconds, answers that were not 2xx, sockets that failed."""
+
+    rate: float
+    p50: float
+    p99: float
+    bad: int
+    errors: int
+
+
+def require_wrk() -> None:
+    if shutil.which("wrk") is None:
+        raise SystemExit("wrk is missing: install it with `apt-get install wrk`, or your system's package of that name")
+
+
+def on_core(core: int | None) -> list[str]:
+    """Words to put before a command so that it stays on one core, where the machine can do that."""
+    return ["taskset", "-c", str(core)] if core is not None and shutil.which("taskset") else []
+
+
+def wrk(
+    url: str,
+    *,
+    seconds: float,
+    connections: int = 32,
+    headers: dict[str, str] | None = None,
+    script: Path | None = None,
+    core: int | None = LOAD_CORE,
+) -> Load:
+    words = [*on_core(core), "wrk", "-t1", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "10s", "--latency"]
+    for name, value in (headers or {}).items():
+        words += ["-H", f"{name}: {value}"]
+    if script:
+        words += ["-s", str(script)]
+    output = subprocess.run([*words, url], capture_output=True, text=True, check=True).stdout
+    return read(output)
+
+
+def read(output: str) -> Load:
+    latency = {found[0]: float(found[1]) * _MILLISECONDS[found[2]] for found in _LATENCY.findall(output)}
+    rate, bad, sockets = _RATE.search(output), _BAD.search(output), _SOCKET.search(output)
+    if rate is None:
+        raise ValueError(f"wrk said something else:\n{output}")
+    return Load(
+        rate=float(rate[1]),
+        p50=latency.get("50", 0.0),
+        p99=latency.get("99", 0.0),
+        bad=int(bad[1]) if bad else 0,
+        errors=sum(int(number) for number in sockets.groups()) if sockets else 0,
+    )
+
+
+def middle(rounds: list[Load]) -> Load:
+    """The median round by each measure; failures add up."""
+    return Load(
+        rate=statistics.median(each.rate for each in rounds),
+        p50=statistics.median(each.p50 for each in rounds),
+        p99=statistics.median(each.p99 for each in rounds),
+        bad=sum(each.bad for each in rounds),
+        errors=sum(each.errors for each in rounds),
+    )
+
+
+def spread(rounds: list[Load]) -> float:
+    """How far the rounds lie apart, as a share of their median."""
+    rates = [each.rate for each in rounds]
+    return (max(rates) - min(rates)) / statistics.median(rates) if rates else 0.0

@@ -1,0 +1,223 @@
+"""`make bench`: every operation beside its yardstick, interleaved, several rounds, in one table.
+
+python -m benchmarks.speed [--rounds 5] [--seconds 2] [--redis redis://…] [--json FILE] [--only users/me,…]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.load import LOAD_CORE, Load, middle, require_wrk, spread, wrk
+from benchmarks.subject import Subject
+from benchmarks.yardsticks import BareServer, captcha_library, raw_hashes, raw_refreshes
+from gatehouse.auth.captcha.image import Painter
+from tests.conversation import CAPTCHA, LOGIN, ME, REFRESH
+
+CONNECTIONS = 32
+
+
+@dataclass
+class Row:
+    """One operation: what was measured, its yardstick's median rate, their ratio, and what is asked at least."""
+
+    operation: str
+    engine: str
+    workers: int
+    load: Load
+    spread: float
+    yardstick: str
+    yardstick_rate: float
+    ratio: float
+    asked: float
+
+
+class Bench:
+    def __init__(self, rounds: int, seconds: float, folder: Path) -> None:
+        self.rounds = rounds
+        self.seconds = seconds
+        self.folder = folder
+        self.rows: list[Row] = []
+        self.facts: dict[str, Any] = {}
+
+    def compare(
+        self, operation: str, ours: Callable[[], Load], yardstick: str, theirs: Callable[[], float], asked: float,
+        engine: str = "embedded",
+    ) -> None:  # fmt: skip
+        """Ours and theirs by turns, so that what else the machine does falls on both."""
+        loads, yards, ratios = [], [], []
+        for _ in range(self.rounds):
+            yards.append(theirs())
+            loads.append(ours())
+            ratios.append(loads[-1].rate / yards[-1])
+        ratio = statistics.median(ratios)
+        row = Row(operation, engine, 1, middle(loads), spread(loads), yardstick, statistics.median(yards), ratio, asked)
+        self.rows.append(row)
+        print(f"  {operation} ({engine}): {row.load.rate:,.0f}/s, {ratio:.2f} of {yardstick}", flush=True)
+
+    def hit(self, url: str, **options: Any) -> Load:
+        return wrk(url, seconds=self.seconds, connections=CONNECTIONS, **options)
+
+
+def users_me(bench: Bench, subject: Subject, engine: str, redis_url: str = "") -> None:
+    headers = subject.bearer()
+    with subject.running.client() as client:
+        body = client.get(ME, headers=headers).content
+    application = "bare_with_redis" if redis_url else "bare"
+    with BareServer(application, body, redis_url=redis_url) as bare:
+        bench.hit(bare.url)
+        bench.hit(subject.url(ME), headers=headers)
+        bench.compare(
+            "users/me",
+            lambda: bench.hit(subject.url(ME), headers=headers),
+            "bare server" + (" + 1 Redis round trip" if redis_url else ""),
+            lambda: bench.hit(bare.url, headers=headers).rate,
+            0.75,
+            engine,
+        )
+
+
+def captcha(bench: Bench, subject: Subject) -> None:
+    os.sched_setaffinity(0, {LOAD_CORE})
+    painter = Painter()
+
+    def drawn() -> Load:
+        import time  # noqa: PLC0415 - only here
+
+        done, started = 0, time.perf_counter()
+        while time.perf_counter() < started + bench.seconds:
+            painter.paint("K4NX")
+            done += 1
+        return Load(done / (time.perf_counter() - started), 0, 0, 0, 0)
+
+    bench.compare("captcha, drawn", drawn, "captcha library", lambda: captcha_library(bench.seconds), 8)
+    os.sched_setaffinity(0, set(range(os.cpu_count() or 1)))
+    bench.compare(
+        "captcha, whole",
+        lambda: bench.hit(subject.url(CAPTCHA)),
+        "600/s",
+        lambda: 600.0,
+        1,
+    )
+
+
+def refresh(bench: Bench, subject: Subject, engine: str = "embedded") -> None:
+    def ours() -> Load:
+        script = subject.refresh_script(bench.folder, CONNECTIONS + 4)
+        return bench.hit(subject.url(REFRESH), script=script)
+
+    bench.compare("refresh", ours, "1 signature + 1 synced write", lambda: raw_refreshes(bench.seconds), 0.60, engine)
+
+
+def login(bench: Bench, folder: Path) -> None:
+    """Over all cores: the hash is all the cost, and the load generator has next to nothing to do."""
+    cores = os.cpu_count() or 1
+    with Subject(folder / "login", pinned=False, hash_queue=500) as subject:
+        quiet = subject.bearer()
+
+        def ours() -> Load:
+            script = subject.login_script(folder, 4000)
+            return wrk(subject.url(LOGIN), seconds=bench.seconds * 2, connections=16, script=script, core=None)
+
+        bench.compare("login", ours, f"Argon2id on {cores} threads", lambda: raw_hashes(bench.seconds * 2, cores), 0.90)
+        bench.facts["users/me p99 ms, quiet, few clients"] = statistics.median(
+            wrk(subject.url(ME), seconds=bench.seconds, connections=4, headers=quiet).p99 for _ in range(3)
+        )
+        bench.facts["users/me p99 ms, login storm, few clients"] = storm(subject, folder, quiet, bench)
+
+
+def storm(subject: Subject, folder: Path, headers: dict[str, str], bench: Bench) -> float:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only here
+
+    worst = []
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(3):
+            script = subject.login_script(folder, 4000)
+            logins = pool.submit(
+                wrk, subject.url(LOGIN), seconds=bench.seconds + 2, connections=64, script=script, core=None
+            )
+            worst.append(wrk(subject.url(ME), seconds=bench.seconds, connections=4, headers=headers).p99)
+            logins.result()
+    return statistics.median(worst)
+
+
+def show(bench: Bench) -> None:
+    table = Table(title="Gatehouse beside its yardsticks, one worker on one core, the load on another")
+    for heading in (
+        "operation",
+        "engine",
+        "requests/s",
+        "spread",
+        "p50 ms",
+        "p99 ms",
+        "yardstick",
+        "its rate",
+        "ratio",
+        "asked",
+    ):
+        table.add_column(heading, justify="left" if heading in {"operation", "engine", "yardstick"} else "right")
+    for row in bench.rows:
+        failed = f" ({row.load.bad + row.load.errors} failed)" if row.load.bad + row.load.errors else ""
+        table.add_row(
+            row.operation, row.engine, f"{row.load.rate:,.0f}{failed}", f"{row.spread:.0%}", f"{row.load.p50:.2f}",
+            f"{row.load.p99:.2f}", row.yardstick, f"{row.yardstick_rate:,.0f}", f"{row.ratio:.2f}", f"{row.asked:g}",
+        )  # fmt: skip
+    console = Console(width=150)
+    console.print(table)
+    for name, value in bench.facts.items():
+        console.print(f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--only", default="me,captcha,refresh,login,redis")
+    parser.add_argument("--json", type=Path, default=Path(".bench/speed.json"))
+    given = parser.parse_args()
+    only = set(given.only.split(","))
+    require_wrk()
+    given.json.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=given.json.parent) as name:
+        folder = Path(name)
+        bench = Bench(given.rounds, given.seconds, folder)
+        bench.facts["machine"] = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        with Subject(folder / "embedded") as subject:
+            bench.facts["seconds from start to first answer"] = subject.started_in
+            if "me" in only:
+                users_me(bench, subject, "embedded")
+            if "captcha" in only:
+                captcha(bench, subject)
+            if "refresh" in only:
+                refresh(bench, subject)
+            bench.facts["resident MB of the worker"] = subject.memory()
+        if "login" in only:
+            login(bench, folder)
+        if "redis" in only:
+            with_redis(bench, folder)
+    show(bench)
+    results = {"rows": [asdict(row) for row in bench.rows], "facts": bench.facts}
+    given.json.write_text(json.dumps(results, indent=1))
+
+
+def with_redis(bench: Bench, folder: Path) -> None:
+    from tests.engines import Redis  # noqa: PLC0415 - looks for servers when it is imported
+
+    with Redis(folder / "redis") as redis, Subject(folder / "on-redis", state_url=redis.url) as subject:
+        users_me(bench, subject, "Redis", redis.url)
+        refresh(bench, subject, "Redis")
+
+
+if __name__ == "__main__":
+    main()

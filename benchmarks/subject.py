@@ -1,0 +1,72 @@
+"""Gatehouse as the subject of a benchmark: started with the documented test switches, and spoken to in bulk."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+
+from benchmarks.load import SERVER_CORE
+from gatehouse.auth.captcha import Challenges
+from gatehouse.auth.keys import derive
+from tests.conversation import bearer, login
+from tests.running import ANSWER, PASSWORD, Running
+
+HERE = Path(__file__).parent
+
+
+class Subject:
+    def __init__(self, data: Path, *, workers: int = 1, pinned: bool = True, **settings: object) -> None:
+        self.running = Running(data, workers=workers, log_level="warning", sessions_per_user=10_000, **settings)
+        self._pinned = pinned
+        self.started_in = 0.0
+
+    def __enter__(self) -> Subject:
+        began = time.perf_counter()
+        self.running.start()
+        self.started_in = time.perf_counter() - began
+        if self._pinned:
+            self.stay_on(SERVER_CORE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.running.stop()
+
+    def stay_on(self, *cores: int) -> None:
+        """Workers and all their threads; those started later inherit it."""
+        for process in self.running.workers():
+            for thread in process.threads():
+                os.sched_setaffinity(thread.id, set(cores))
+
+    def url(self, path: str) -> str:
+        return self.running.url + path
+
+    def bearer(self) -> dict[str, str]:
+        with self.running.client() as client:
+            return bearer(login(client))
+
+    def refresh_script(self, folder: Path, tokens: int) -> Path:
+        with self.running.client() as client:
+            starting = ",".join(f'"{login(client)["refreshToken"]}"' for _ in range(tokens))
+        return _filled(folder, "refresh.lua", TOKENS=starting)
+
+    def login_script(self, folder: Path, logins: int) -> Path:
+        secret = (self.running.data / "secret").read_bytes().strip()
+        challenges = Challenges(derive(secret, "captcha"), 120, fixed_answer=ANSWER)
+        ids = ",".join(f'"{challenges.issue(time.time()).id}"' for _ in range(logins))
+        return _filled(folder, "login.lua", CAPTCHAS=ids, PASSWORD=PASSWORD, ANSWER=ANSWER)
+
+    def memory(self) -> float:
+        """Resident megabytes of the largest worker."""
+        return max(psutil.Process(worker.pid).memory_info().rss for worker in self.running.workers()) / 1e6
+
+
+def _filled(folder: Path, name: str, **values: str) -> Path:
+    text = (HERE / name).read_text()
+    for mark, value in values.items():
+        text = text.replace(mark, value)
+    target = folder / name
+    target.write_text(text)
+    return target

@@ -1,0 +1,122 @@
+"""What Gatehouse is measured against: the same server doing almost nothing, and the raw cost of each operation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import apsw
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from benchmarks.load import SERVER_CORE, on_core
+from gatehouse.auth.passwords import hash_password
+from tests.running import free_port
+
+BODY_VARIABLE = "BARE_BODY"
+REDIS_VARIABLE = "BARE_REDIS"
+
+_body = os.environ.get(BODY_VARIABLE, "{}").encode()
+_headers = [
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-request-id", b"0123456789ab-1f"),
+]
+
+
+async def bare(_scope: Any, _receive: Any, send: Any) -> None:
+    """The same bytes as users/me, without a look at the request."""
+    await send({"type": "http.response.start", "status": 200, "headers": _headers})
+    await send({"type": "http.response.body", "body": _body})
+
+
+_redis: Any = None
+
+
+async def bare_with_redis(scope: Any, receive: Any, send: Any) -> None:
+    """The same, after one round trip to Redis by the usual client."""
+    global _redis  # noqa: PLW0603 - one client a worker, made when its event loop runs
+    if _redis is None:
+        import redis.asyncio  # noqa: PLC0415 - only this yardstick needs it
+
+        _redis = redis.asyncio.Redis.from_url(os.environ[REDIS_VARIABLE])
+    await _redis.get("yardstick")
+    await bare(scope, receive, send)
+
+
+class BareServer:
+    """One of the applications above on the server that Gatehouse uses, with the same loop and workers."""
+
+    def __init__(self, application: str, body: bytes, workers: int = 1, redis_url: str = "") -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}/api/v1/users/me"
+        self._words = [
+            *on_core(SERVER_CORE if workers == 1 else None),
+            *(sys.executable, "-m", "granian", f"benchmarks.yardsticks:{application}", "--interface", "asginl"),
+            *("--port", str(self.port), "--workers", str(workers), "--loop", "uvloop", "--no-ws"),
+            *("--log-level", "error", "--backlog", "16384", "--backpressure", "16384"),
+        ]
+        self._env = os.environ | {BODY_VARIABLE: body.decode(), REDIS_VARIABLE: redis_url}
+
+    def __enter__(self) -> BareServer:
+        self._process = subprocess.Popen(self._words, env=self._env, start_new_session=True)
+        time.sleep(1.5)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=20)
+
+
+def raw_hashes(seconds: float, threads: int) -> float:
+    """Argon2id hashes a second over so many threads, and nothing else."""
+    ends = time.perf_counter() + seconds
+
+    def hash_on() -> int:
+        done = 0
+        while time.perf_counter() < ends:
+            hash_password("correct horse battery staple")
+            done += 1
+        return done
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        total = sum(pool.map(lambda _: hash_on(), range(threads)))
+    return total / (time.perf_counter() - started)
+
+
+def raw_refreshes(seconds: float) -> float:
+    """One Ed25519 signature and one committed, synced SQLite write, over and over in one thread."""
+    key = Ed25519PrivateKey.generate()
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        db = apsw.Connection(str(Path(folder) / "yardstick.db"))
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("CREATE TABLE sessions (id INTEGER PRIMARY KEY, generation INTEGER, rotated REAL)")
+        db.execute("INSERT INTO sessions VALUES (1, 0, 0)")
+        done, started = 0, time.perf_counter()
+        while time.perf_counter() < started + seconds:
+            key.sign(b"x" * 300)
+            db.execute("UPDATE sessions SET generation = generation + 1, rotated = ?", (time.time(),))
+            done += 1
+        rate = done / (time.perf_counter() - started)
+        db.close()
+    return rate
+
+
+def captcha_library(seconds: float) -> float:
+    """Images a second by the `captcha` package, as most backends call it."""
+    from captcha.image import ImageCaptcha  # noqa: PLC0415 - in a dependency group of its own
+
+    draw = ImageCaptcha()
+    done, started = 0, time.perf_counter()
+    while time.perf_counter() < started + seconds:
+        draw.generate("K4NX").read()
+        done += 1
+    return done / (time.perf_counter() - started)

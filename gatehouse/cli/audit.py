@@ -1,0 +1,191 @@
+"""`gatehouse audit`: what happened, who did it, whence, when and why."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from gatehouse.auth.audit import Event
+from gatehouse.cli import shown
+from gatehouse.cli.opened import opened
+from gatehouse.cli.shown import Moment
+from gatehouse.readable import duration
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.trail import Entry
+
+FOLLOW_SECONDS = 1.0
+# Events get their numbers before they are committed, so a smaller one may show up after a larger: look back so far.
+LOOK_BACK = 500
+
+_COLUMNS = {
+    "at": "TIME",
+    "event": "EVENT",
+    "username": "USER",
+    "reason": "REASON",
+    "address": "ADDRESS",
+    "session": "SESSION",
+    "detail": "DETAIL",
+}
+
+
+class Since(click.ParamType[float]):
+    """A point in time: so long ago (`2h`), or a date."""
+
+    name = "since"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            return datetime.now(UTC).timestamp() - duration(value)
+        except ValueError:
+            pass
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"expected 30m, 2h, 7d or a date such as 2026-11-15T08:00, got {value!r}", param, ctx)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+@click.command()
+@click.option("--user", "name", metavar="NAME", help="Only what concerns this user; a deleted one by its id.")
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    type=click.Choice([event.value for event in Event]),
+    metavar="EVENT",
+    help=f"Only these; may be repeated: {', '.join(event.value for event in Event)}.",
+)
+@click.option("--since", type=Since(), metavar="WHEN", help="Only later than 30m, 2h, 7d ago, or than a date (UTC).")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="The newest so many.")
+@click.option("--follow", is_flag=True, help="Go on and print each event as it happens, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, one event a line.")
+@opened
+async def audit(
+    service: Service,
+    name: str | None,
+    events: tuple[str, ...],
+    since: float | None,
+    limit: int,
+    *,
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Show the audit trail: who did what, whence, when and why.
+
+    Every login, failure, refresh, logout, end of a session and change by an operator is an event. The address is
+    "cli" where a command was typed. Events are printed oldest first, the newest so many.
+
+    \b
+    Examples:
+      gatehouse audit --user ann --since 2h
+      gatehouse audit --event login.failed --event login.locked --follow
+      gatehouse audit --since 2026-11-01 --limit 10000 --json
+    """
+    watch = _Watch(service, await _user(service, name), events, since)
+    found = await watch.newest(limit)
+    if as_json:
+        for entry in found:
+            shown.as_line(await watch.record(entry))
+    elif found or not follow:
+        records = [await watch.record(entry) for entry in found]
+        shown.records(records, _COLUMNS, as_json=False, nothing="No events.")
+    if follow:
+        with suppress(asyncio.CancelledError):  # Ctrl-C is how this ends
+            await _follow(watch, as_json=as_json)
+
+
+async def _follow(watch: _Watch, *, as_json: bool) -> None:
+    while True:
+        fresh = await watch.fresh()
+        for entry in fresh:
+            record = await watch.record(entry)
+            shown.as_line(record) if as_json else shown.said(_line(record))
+        if not fresh:
+            await asyncio.sleep(FOLLOW_SECONDS)
+
+
+class _Watch:
+    """Reads the trail by one set of filters, each event once."""
+
+    def __init__(self, service: Service, user: int | None, events: Sequence[str], since: float | None) -> None:
+        self._service = service
+        self._filters: dict[str, Any] = {"user": user, "events": events, "since": since}
+        self._names: dict[int, str] = {}
+        self._seen: set[int] = set()
+        self._last = 0
+
+    async def newest(self, limit: int) -> Sequence[Entry]:
+        everything = await self._service.trail.read(newest=1)
+        found = await self._service.trail.read(newest=limit, **self._filters)
+        self._last = max([0, *(entry.id for entry in [*everything, *found])])
+        # What lies before the first look is not news, whether it was shown or not.
+        self._seen = {entry.id for entry in await self._service.trail.read(after=self._last - LOOK_BACK)}
+        return found
+
+    async def fresh(self) -> Sequence[Entry]:
+        found = await self._service.trail.read(after=self._last - LOOK_BACK, **self._filters)
+        fresh = [entry for entry in found if entry.id not in self._seen]
+        self._last = max([self._last, *(entry.id for entry in fresh)])
+        self._seen = {each for each in self._seen | {entry.id for entry in fresh} if each > self._last - LOOK_BACK}
+        return fresh
+
+    async def record(self, entry: Entry) -> dict[str, Any]:
+        return {
+            "id": entry.id,
+            "at": Moment(entry.at),
+            "event": entry.event,
+            "user": entry.user,
+            "username": await self._name(entry.user),
+            "session": entry.session,
+            "address": entry.address,
+            "request": entry.request,
+            "reason": entry.reason,
+            "detail": _Detail(msgspec.json.decode(entry.detail)) if entry.detail else None,
+        }
+
+    async def _name(self, user: int | None) -> str | None:
+        if user is None:
+            return None
+        if user not in self._names:
+            profile = await self._service.accounts.users.profile(user)
+            self._names[user] = profile.user.username if profile else f"(deleted, id {user})"
+        return self._names[user]
+
+
+class _Detail(dict[str, Any]):
+    """Further facts, in a table as `name=value`."""
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={_words(value)}" for name, value in self.items())
+
+
+def _words(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _line(record: dict[str, Any]) -> str:
+    """One event as it happens; columns would have to know what is still to come."""
+    facts = [f"{what}={record[what]}" for what in ("username", "reason", "address", "session") if record[what]]
+    detail = [str(record["detail"])] if record["detail"] else []
+    return "  ".join([shown.absolute(record["at"].at), f"{record['event']:<18}", *facts, *detail])
+
+
+async def _user(service: Service, name: str | None) -> int | None:
+    if name is None:
+        return None
+    found = await service.accounts.users.by_name(name)
+    if found is not None:
+        return found.id
+    if name.isascii() and name.isdigit() and len(name) < 19:
+        return int(name)
+    raise Missing(f"there is no user {name!r}")

@@ -1,0 +1,49 @@
+"""`gatehouse export`: write users, roles and departments to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gatehouse.cli.opened import opened
+from gatehouse.cli.progress import bar
+from gatehouse.cli.shown import said
+from gatehouse.transfer.export import export as write
+from gatehouse.transfer.layout import Format, format_of
+
+if TYPE_CHECKING:
+    from gatehouse.service import Service
+
+
+@click.command("export")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Format]),
+    help="Without it, the name of the file says.",
+)
+@click.option("--with-hashes", is_flag=True, help="Write password hashes too: keep the file as you keep the database.")
+@opened
+async def export(service: Service, file: Path, form: str | None, *, with_hashes: bool) -> None:
+    """Write users, roles and departments to a file.
+
+    JSON Lines holds everything, CSV the users alone. `gatehouse import users` reads both. The file is readable by
+    you only, and appears when it is complete.
+
+    \b
+    Examples:
+      gatehouse export people.jsonl --with-hashes
+      gatehouse export people.csv
+    """
+    with bar("users") as progress:
+        count = await write(
+            service.database,
+            file,
+            Format(form) if form else format_of(file),
+            with_hashes=with_hashes,
+            progress=progress,
+        )
+    said(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}.")

@@ -1,0 +1,160 @@
+"""`gatehouse import`: bring users along from another system."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gatehouse.cli import shown
+from gatehouse.cli.failures import NO
+from gatehouse.cli.opened import opened
+from gatehouse.cli.progress import bar
+from gatehouse.cli.shown import json_option, said
+from gatehouse.transfer import youlai as youlai_tables
+from gatehouse.transfer.bring import Bring
+from gatehouse.transfer.files import File
+from gatehouse.transfer.layout import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.service import Service
+    from gatehouse.transfer.rows import Source, Summary, Tally
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+# As many are named on a terminal; --json names all.
+SHOWN_ADAPTED = 20
+
+
+@click.group("import", no_args_is_help=True)
+def imports() -> None:
+    """Bring users along from another system.
+
+    Ids, roles, departments and password hashes come along: people log in with the password they have. Run it as
+    often as you like: what is here already is compared, and only what differs is written. Passwords of users who are
+    here already stay as they are. A run that was stopped half-way goes on when it is run again.
+    """
+
+
+def common(command: F) -> F:
+    """Options that both commands have."""
+    passwords = click.option(
+        "--overwrite-passwords", is_flag=True, help="Take passwords of users who are here already too."
+    )
+    dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+    return dry_run(passwords(json_option(command)))
+
+
+@imports.command("youlai")
+@click.option(
+    "--from",
+    "url",
+    required=True,
+    metavar="URL",
+    help="mysql://, postgresql:// or sqlite:///; - reads it from standard input, out of sight of other users.",
+)
+@common
+@opened
+async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwords: bool, as_json: bool) -> None:
+    """Read sys_user, sys_role, sys_menu, sys_dept and the tables between them.
+
+    These are the tables of youlai-boot and its kin. Nothing is written there. On a service that was just started
+    for the first time, its administrator makes way for the one who comes with the import.
+
+    \b
+    Examples:
+      gatehouse import youlai --from mysql://reader:secret@db/youlai_admin --dry-run
+      gatehouse import youlai --from sqlite:///old.db
+    """
+    if url == "-":
+        url = sys.stdin.readline().strip()
+    async with youlai_tables.opened(url) as source:
+        await _bring(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
+
+
+@imports.command("users")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Format]),
+    help="Without it, the name of the file says.",
+)
+@common
+@opened
+async def users(
+    service: Service, file: Path, form: str | None, *, dry_run: bool, overwrite_passwords: bool, as_json: bool
+) -> None:
+    """Read a file of JSON Lines or CSV, as `gatehouse export` writes it.
+
+    Only the username is needed; what a line does not say stays as it is, or gets the default of a new user. A new
+    user without a hash has no password that works: set one with `gatehouse user password`.
+
+    \b
+    Examples:
+      gatehouse import users people.jsonl --dry-run
+      gatehouse import users people.csv
+    """
+    source = File(file, Format(form) if form else None)
+    await _bring(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
+
+
+async def _bring(service: Service, source: Source, *, dry_run: bool, overwrite: bool, as_json: bool) -> None:
+    bring = Bring(
+        database=service.database,
+        state=service.state,
+        sessions=service.sessions,
+        clock=service.clock,
+        dry_run=dry_run,
+        overwrite_passwords=overwrite,
+    )
+    with bar("users") as progress:
+        summary = await bring(source, progress)
+    if as_json:
+        shown.as_document(_document(summary))
+    else:
+        _say(summary)
+    if summary.refused:
+        click.get_current_context().exit(NO)
+
+
+def _say(summary: Summary) -> None:
+    lines = [
+        {"what": what, "added": tally.added, "changed": tally.changed, "unchanged": tally.unchanged}
+        for what, tally in _tallies(summary).items()
+    ]
+    columns = {"what": "", "added": "ADDED", "changed": "CHANGED", "unchanged": "UNCHANGED"}
+    shown.records(lines, columns, as_json=False, nothing="")
+    if summary.skipped:
+        said(f"{summary.skipped} deleted user(s) in the source left out.")
+    if summary.made_way:
+        said(f"The administrator of the first start, {summary.made_way}, made way.")
+    for place, text in summary.adapted[:SHOWN_ADAPTED]:
+        said(f"Adapted: {place}: {text}")
+    if len(summary.adapted) > SHOWN_ADAPTED:
+        said(f"... and {len(summary.adapted) - SHOWN_ADAPTED} more; --json names all.")
+    for place, text in summary.refused:
+        said(f"Refused: {place}: {text}")
+    said("Dry run: nothing was written." if summary.dry_run else "Done.")
+
+
+def _tallies(summary: Summary) -> dict[str, Tally]:
+    return {"departments": summary.departments, "roles": summary.roles, "users": summary.users}
+
+
+def _document(summary: Summary) -> dict[str, Any]:
+    return {
+        "dryRun": summary.dry_run,
+        **{
+            what: {"added": tally.added, "changed": tally.changed, "unchanged": tally.unchanged}
+            for what, tally in _tallies(summary).items()
+        },
+        "skipped": summary.skipped,
+        "madeWay": summary.made_way,
+        "adapted": [remark._asdict() for remark in summary.adapted],
+        "refused": [remark._asdict() for remark in summary.refused],
+    }

@@ -1,0 +1,117 @@
+"""`gatehouse key`: the keys that sign access tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gatehouse.auth.keys import SHOWN_FIRST
+from gatehouse.cli import shown
+from gatehouse.cli.opened import OPERATOR, opened
+from gatehouse.cli.shown import Mark, Moment, json_option, said
+from gatehouse.cli.user import confirm
+from gatehouse.service import KEYS_SECONDS
+
+if TYPE_CHECKING:
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.keys import StoredKey
+
+_COLUMNS = {
+    "kid": "KEY",
+    "state": "STATE",
+    "created": "CREATED",
+    "retired": "RETIRED",
+    "honoured_until": "VERIFIES UNTIL",
+}
+
+
+@click.group(no_args_is_help=True)
+def key() -> None:
+    """Keys that sign access tokens.
+
+    One key signs; older ones still verify what they signed until it has expired, and are deleted then. A new one
+    takes over by itself at the age of KEY_MAX_AGE. The public halves stand at /.well-known/jwks.json.
+    """
+
+
+@key.command("list")
+@json_option
+@opened
+async def list_(service: Service, *, as_json: bool) -> None:
+    """List the keys, oldest first, and what each of them does.
+
+    \b
+    next       will sign; shown beforehand, so that everyone knows it
+    signs      signs new tokens
+    verifies   signs nothing more; its tokens are honoured until they expire
+
+    \b
+    Example:
+      gatehouse key list
+    """
+    await service.ring.load()
+    shown.records(
+        [_summary(service, each) for each in service.ring.stored], _COLUMNS, as_json=as_json, nothing="No keys."
+    )
+
+
+@key.command("rotate")
+@json_option
+@opened
+async def rotate(service: Service, *, as_json: bool) -> None:
+    """Make a new signing key that takes over from the present one. Nobody is logged out.
+
+    The new key is shown first and signs 20 seconds later, when every node knows it; no restart is needed.
+
+    \b
+    Example:
+      gatehouse key rotate
+    """
+    new = await service.key_changes.rotate(OPERATOR)
+    if new is None:
+        raise ValueError("another node has made a new key in this moment: look with `gatehouse key list`")
+    if as_json:
+        return shown.as_document({"kid": new.kid})
+    return said(f"Made key {new.kid}; it signs in {SHOWN_FIRST} seconds, and the old one still verifies.")
+
+
+@key.command("retire")
+@click.argument("kid")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@opened
+async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> None:
+    """Withdraw a key at once, because it may have leaked: whatever it signed is refused.
+
+    Every node refuses its tokens within 15 seconds. Sessions live on: clients are told that their access token is
+    not valid and refresh it. If the key was the one that signs, a new one takes its place. Services that verify
+    tokens by themselves may have kept the key for the five minutes that /.well-known/jwks.json allows.
+
+    \b
+    Example:
+      gatehouse key retire k3Jx0v5mRkO1zT7yYp2sXw8cBq4nLd6uVf9hGe1iAaE --yes
+    """
+    confirm(f"Withdraw key {kid} and refuse every token it signed?", yes=yes)
+    successor = await service.key_changes.withdraw(kid, OPERATOR)
+    if as_json:
+        return shown.as_document({"kid": kid, "successor": successor.kid if successor else None})
+    said(f"Withdrew key {kid}; every node refuses its tokens within {KEYS_SECONDS:.0f} seconds.")
+    return said(f"Made key {successor.kid} in its place.") if successor else None
+
+
+def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
+    until = service.ring.honoured_until(each)
+    return {
+        "kid": each.kid,
+        "state": _state(service, each),
+        "created": Moment(each.created),
+        "retired": Moment(each.retired),
+        "honoured_until": Moment(None if each.retired is None else until),
+    }
+
+
+def _state(service: Service, each: StoredKey) -> Mark:
+    if each.kid == service.ring.signer[0]:
+        return Mark("signs", "signs", "green")
+    return Mark("next", "next", "cyan") if each.retired is None else Mark("verifies", "verifies", "yellow")

@@ -1,0 +1,120 @@
+"""`gatehouse secret`: the master secret, and how it is replaced while people are logged in."""
+
+from __future__ import annotations
+
+import time
+from asyncio import sleep
+from typing import TYPE_CHECKING
+
+import click
+
+from gatehouse.auth.audit import Event
+from gatehouse.cli.opened import OPERATOR, opened
+from gatehouse.cli.shown import relative, said
+from gatehouse.cli.user import confirm
+from gatehouse.secret import new_secret, secret_path, write_secrets
+from gatehouse.service import KEYS_SECONDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gatehouse.service import Service
+
+# Until then every running worker has read the file again.
+ALL_HAVE_READ = KEYS_SECONDS + 5
+
+
+@click.group(no_args_is_help=True)
+def secret() -> None:
+    """The master secret, from which every other key is derived.
+
+    It stands in a file (SECRET_FILE, by default the file secret in the data folder), or in GATEHOUSE_SECRET. The
+    file may hold several, one a line: the first makes what is new, all of them open what is presented. A running
+    service reads the file again every 15 seconds.
+    """
+
+
+@secret.command("rotate")
+@click.option("--now", is_flag=True, help="Do not wait for running workers; only when the service is stopped.")
+@opened
+async def rotate(service: Service, *, now: bool) -> None:
+    """Replace the master secret by a new one. Nobody is logged out.
+
+    First the new secret is added to the file, so that every worker can open what it makes; 20 seconds later it
+    moves to the front, and the signing keys are sealed under it. No restart is needed. The old one still opens
+    refresh tokens; when all have been renewed, `gatehouse secret forget` removes it.
+
+    Where nodes do not share the file, or the secret comes from GATEHOUSE_SECRET, do the same steps by hand: add the
+    new one as GATEHOUSE_SECRET_PREVIOUS (or as a second line) on every node and restart them one by one; then swap
+    the two and restart them one by one again; then `gatehouse secret reseal`.
+
+    \b
+    Example:
+      gatehouse secret rotate
+    """
+    path = _file(service)
+    known, new = tuple(service.ring.secrets), new_secret()
+    write_secrets(path, [*known, new])
+    if not now:
+        said(f"Added a new secret to {path}; in {ALL_HAVE_READ:.0f} seconds every worker has read it ...")
+        await sleep(ALL_HAVE_READ)
+    number = await service.key_changes.reseal(new)
+    write_secrets(path, [new, *known])
+    service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
+    said(f"The new secret is in force and seals {number} signing key(s). The old one still opens refresh tokens;")
+    said(f"remove it in {_days(service)} with `gatehouse secret forget`.")
+
+
+@secret.command("forget")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@opened
+async def forget(service: Service, *, yes: bool) -> None:
+    """Remove every secret but the first from the file.
+
+    Sessions whose refresh token an old secret made end with it. After REFRESH_TTL without a rotation there are none
+    left; before that, and where the old one has leaked, those who have not refreshed since must log in again.
+
+    \b
+    Example:
+      gatehouse secret forget
+    """
+    path = _file(service)
+    first, *others = service.ring.secrets
+    if not others:
+        return said(f"There is only one secret in {path}: nothing to forget.")
+    rotated = path.stat().st_mtime
+    if time.time() < rotated + service.settings.refresh_ttl:
+        when = relative(rotated - time.time())
+        confirm(f"The secret changed {when}: whoever has not refreshed since must log in again. Go on?", yes=yes)
+    await service.key_changes.reseal(first)
+    write_secrets(path, [first])
+    service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"forgotten": len(others)})
+    return said(f"Removed {len(others)} old secret(s) from {path}.")
+
+
+@secret.command("reseal")
+@opened
+async def reseal(service: Service) -> None:
+    """Seal the signing keys under the secret that stands first now.
+
+    Needed only after a secret was replaced by hand; `rotate` and `forget` do it by themselves.
+
+    \b
+    Example:
+      gatehouse secret reseal
+    """
+    number = await service.key_changes.reseal(service.ring.secrets[0])
+    service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
+    said(f"Sealed {number} signing key(s) under the first secret.")
+
+
+def _file(service: Service) -> Path:
+    if service.settings.secret:
+        raise ValueError(
+            "the secret comes from GATEHOUSE_SECRET, which no command can change: see `gatehouse secret rotate --help`"
+        )
+    return secret_path(service.settings)
+
+
+def _days(service: Service) -> str:
+    return relative(service.settings.refresh_ttl + 1).removeprefix("in ")

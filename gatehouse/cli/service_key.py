@@ -1,0 +1,79 @@
+"""`gatehouse service-key`: which other services may ask about tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gatehouse.auth import policy
+from gatehouse.auth.audit import Event
+from gatehouse.auth.service_keys import digest, new_service_key
+from gatehouse.cli import shown
+from gatehouse.cli.opened import OPERATOR, opened
+from gatehouse.cli.shown import Moment, json_option, said
+from gatehouse.cli.user import confirm
+from gatehouse.stores.accounts.keys import ServiceKeys
+
+if TYPE_CHECKING:
+    from gatehouse.service import Service
+
+
+@click.group(no_args_is_help=True)
+def service_key() -> None:
+    """Keys with which other services ask about tokens.
+
+    A service that shows its key at /oauth2/introspect is told whether a token is still good. Only a digest of the
+    key is stored.
+    """
+
+
+@service_key.command("add")
+@click.argument("name")
+@json_option
+@opened
+async def add(service: Service, name: str, *, as_json: bool) -> None:
+    """Make a key for the service NAME and show it, once.
+
+    \b
+    Example:
+      gatehouse service-key add billing
+    """
+    policy.check_text("service name", name)
+    made = new_service_key()
+    await ServiceKeys(service.database).add(name, digest(made), service.clock())
+    service.audit.record(Event.SERVICE_KEY_ADDED, OPERATOR, detail={"name": name})
+    if as_json:
+        return shown.as_document({"name": name, "key": made})
+    return said(f"The key of {name}, shown this once: {made}")
+
+
+@service_key.command("list")
+@json_option
+@opened
+async def list_(service: Service, *, as_json: bool) -> None:
+    """List the services that have a key.
+
+    \b
+    Example:
+      gatehouse service-key list
+    """
+    found = [{"name": each.name, "created": Moment(each.created)} for each in await ServiceKeys(service.database).all()]
+    shown.records(found, {"name": "SERVICE", "created": "CREATED"}, as_json=as_json, nothing="No service keys.")
+
+
+@service_key.command("revoke")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@opened
+async def revoke(service: Service, name: str, *, yes: bool) -> None:
+    """Take a service's key away; from then on it is refused.
+
+    \b
+    Example:
+      gatehouse service-key revoke billing --yes
+    """
+    confirm(f"Revoke the key of {name}?", yes=yes)
+    await ServiceKeys(service.database).delete(name)
+    service.audit.record(Event.SERVICE_KEY_REVOKED, OPERATOR, detail={"name": name})
+    said(f"Revoked the key of {name}.")

@@ -1,0 +1,45 @@
+"""A client of the contract: captcha, login, current user, logout, with tokens that renew themselves.
+
+    with Client("https://login.example.com") as client:
+        captcha = client.captcha()
+        client.login("ada", password, captcha, answer=ask_a_person(captcha.png))
+        print(client.me().nickname)
+
+`AsyncClient` is the same with `await`. Whatever the service refuses is raised as a `GatehouseError`.
+Needs httpx: `pip install gatehouse[client]`.
+"""
+
+from gatehouse.client.aio import AsyncClient
+from gatehouse.client.errors import (
+    CaptchaGone,
+    CaptchaWrong,
+    CredentialsWrong,
+    GatehouseError,
+    MustWait,
+    NotAllowed,
+    NotLoggedIn,
+    SessionEnded,
+    Unavailable,
+    Unreachable,
+)
+from gatehouse.client.sync import Client
+from gatehouse.client.wire import Captcha, Tokens, User, Variant
+
+__all__ = [
+    "AsyncClient",
+    "Captcha",
+    "CaptchaGone",
+    "CaptchaWrong",
+    "Client",
+    "CredentialsWrong",
+    "GatehouseError",
+    "MustWait",
+    "NotAllowed",
+    "NotLoggedIn",
+    "SessionEnded",
+    "Tokens",
+    "Unavailable",
+    "Unreachable",
+    "User",
+    "Variant",
+]

@@ -1,0 +1,136 @@
+"""The client for tasks. One may be shared by many: of all who find the token due, one renews it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+
+from gatehouse.client import wire
+from gatehouse.client.errors import NotLoggedIn, SessionEnded, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.client.wire import Call, Captcha, Tokens, User, Variant
+
+
+class AsyncClient:
+    def __init__(
+        self,
+        url: str,
+        *,
+        variant: Variant = "B",
+        timeout: float = 10.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._http = httpx.AsyncClient(base_url=url, timeout=timeout, transport=transport)
+        self._variant = variant
+        self._clock = clock
+        self._tokens: Tokens | None = None
+        self._flight: asyncio.Task[Tokens] | None = None
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """What is held right now; None when logged out."""
+        return self._tokens
+
+    async def captcha(self) -> Captcha:
+        return wire.captcha_from(await self._send(wire.CAPTCHA), self._variant)
+
+    async def login(self, username: str, password: str, captcha: Captcha | None = None, answer: str = "") -> Tokens:
+        """Without a captcha only those who are exempt from it get in."""
+        now = self._clock()
+        data = await self._send(wire.login_call(self._variant, username, password, captcha, answer))
+        self._tokens = wire.tokens_from(data, now)
+        return self._tokens
+
+    async def resume(self, refresh_token: str) -> Tokens:
+        """Go on with a session that was opened elsewhere."""
+        self._tokens = None
+        return await self._renew(refresh_token)
+
+    async def me(self) -> User:
+        return wire.user_from(await self._authorized(wire.ME))
+
+    async def logout(self) -> None:
+        """End the session. That it has ended already is what was wanted too."""
+        try:
+            await self._authorized(wire.logout_call(self._variant))
+        except (NotLoggedIn, SessionEnded):
+            pass
+        finally:
+            self._tokens = None
+
+    async def access_token(self) -> str:
+        """An access token that is good for a while yet, to show to other services."""
+        return (await self._current()).access
+
+    async def refresh(self) -> Tokens:
+        """Renew now. Of several callers at once one does it, and all get the result."""
+        if self._tokens is None:
+            raise NotLoggedIn("not logged in")
+        return await self._renewed(self._tokens)
+
+    async def _current(self) -> Tokens:
+        held = self._tokens
+        if held is None:
+            raise NotLoggedIn("not logged in")
+        return held if self._clock() < held.due else await self._renewed(held)
+
+    async def _renewed(self, seen: Tokens) -> Tokens:
+        """The successor of the tokens that the caller saw; only the first of several callers asks for it."""
+        held = self._tokens
+        if held is None:
+            raise NotLoggedIn("not logged in")
+        if held is not seen:
+            return held
+        if self._flight is None or self._flight.done():
+            self._flight = asyncio.create_task(self._renew(seen.refresh))
+        # Shielded: a caller that is cancelled leaves the flight to the others.
+        return await asyncio.shield(self._flight)
+
+    async def _renew(self, refresh_token: str) -> Tokens:
+        call = wire.refresh_call(self._variant, refresh_token)
+        try:
+            now = self._clock()
+            try:
+                data = await self._send(call)
+            except Unreachable:
+                # The answer may be what got lost. The service answers a repeated token with its successor.
+                data = await self._send(call)
+        except SessionEnded:
+            self._tokens = None
+            raise
+        self._tokens = wire.tokens_from(data, now)
+        return self._tokens
+
+    async def _authorized(self, call: Call) -> dict[str, Any]:
+        tokens = await self._current()
+        try:
+            return await self._send(call, tokens.access)
+        except NotLoggedIn:
+            # Refused before its time, for instance because the two clocks differ: once more with a new one.
+            return await self._send(call, (await self._renewed(tokens)).access)
+
+    async def _send(self, call: Call, access: str | None = None) -> dict[str, Any]:
+        try:
+            response = await self._http.send(wire.build(self._http, call, access))
+        except httpx.TransportError as problem:
+            raise Unreachable(f"{type(problem).__name__} at {call.method} {call.path}") from None
+        return wire.read(response)
+
+    async def close(self) -> None:
+        if self._flight is not None and not self._flight.done():
+            self._flight.cancel()
+            await asyncio.gather(self._flight, return_exceptions=True)
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,0 +1,164 @@
+"""Many accounts at once: what an import reads and writes. Each write is one transaction, its audit events included."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, or_, select, text, update
+
+from gatehouse.stores.accounts import trail
+from gatehouse.stores.accounts.database import new_id
+from gatehouse.stores.accounts.schema import departments, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.users import User, name_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.accounts.database import Database
+    from gatehouse.stores.accounts.departments import Department
+    from gatehouse.stores.accounts.roles import Role
+    from gatehouse.stores.accounts.trail import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A user with the codes of all roles it holds, enabled or not."""
+
+    user: User
+    roles: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A user to insert; with id 0 the database gives it one. `entry` is told the id."""
+
+    user: User
+    roles: Sequence[str]
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Columns of a user to set, and all of its roles unless they are None."""
+
+    user: int
+    values: dict[str, Any]
+    roles: Sequence[str] | None
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Users to write at once. Removals come first, so that what is added may take their ids and names."""
+
+    removed: Sequence[Entry]
+    added: Sequence[Added]
+    changed: Sequence[Changed]
+
+
+_COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
+
+
+class Bulk:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def held(self, name_keys: Sequence[str], ids: Sequence[int]) -> Sequence[Held]:
+        """Every user who has one of these names or ids."""
+        wanted = or_(users.c.name_key.in_(name_keys), users.c.id.in_(ids))
+        async with self._database.reading() as db:
+            found = [User(*row) for row in (await db.execute(select(*_COLUMNS).where(wanted))).all()]
+            codes: dict[int, set[str]] = {}
+            for row in await db.execute(
+                select(user_roles.c.user, roles.c.code)
+                .join(roles, roles.c.id == user_roles.c.role)
+                .where(user_roles.c.user.in_([user.id for user in found]))
+            ):
+                codes.setdefault(row.user, set()).add(row.code)
+        return [Held(user, frozenset(codes.get(user.id, ()))) for user in found]
+
+    async def write_users(self, batch: Batch) -> None:
+        async with self._database.writing() as db:
+            role_ids = {row.code: row.id for row in await db.execute(select(roles.c.code, roles.c.id))}
+            entries = list(batch.removed)
+            await db.execute(delete(users).where(users.c.id.in_([entry.user for entry in batch.removed])))
+            links: list[dict[str, int]] = []
+            for one in await _insert_users(db, batch.added):
+                links += [{"user": one.user.id, "role": role_ids[code]} for code in one.roles]
+                entries.append(one.entry)
+            for change in batch.changed:
+                if change.values:
+                    await db.execute(update(users).where(users.c.id == change.user).values(**change.values))
+                if change.roles is not None:
+                    await db.execute(delete(user_roles).where(user_roles.c.user == change.user))
+                    links += [{"user": change.user, "role": role_ids[code]} for code in change.roles]
+                entries += change.entries
+            if links:
+                await db.execute(insert(user_roles), links)
+            await _record(db, entries)
+
+    async def write_roles(self, wanted: Sequence[Role], entries: Sequence[Entry]) -> None:
+        """Make each role as given, perms included; its id is ours."""
+        async with self._database.writing() as db:
+            for role in wanted:
+                values = {"name": role.name, "enabled": role.enabled}
+                number = await db.scalar(select(roles.c.id).where(roles.c.code == role.code))
+                if number is None:
+                    number = new_id(await db.execute(insert(roles).values(code=role.code, **values)))
+                else:
+                    await db.execute(update(roles).where(roles.c.id == number).values(**values))
+                    await db.execute(delete(role_perms).where(role_perms.c.role == number))
+                if role.perms:
+                    await db.execute(insert(role_perms), [{"role": number, "perm": perm} for perm in role.perms])
+            await _record(db, entries)
+
+    async def write_departments(self, wanted: Sequence[Department], entries: Sequence[Entry]) -> None:
+        """Make each department as given, under its own id; parents stand before their children."""
+        async with self._database.writing() as db:
+            known = set(await db.scalars(select(departments.c.id)))
+            # A tree may be turned upside down on the way to its new form: parents are set when all are there.
+            for one in wanted:
+                if one.id not in known:
+                    await db.execute(insert(departments).values(id=one.id, name=one.name))
+            for one in wanted:
+                values = {"name": one.name, "parent": one.parent}
+                await db.execute(update(departments).where(departments.c.id == one.id).values(**values))
+            await _skip_used_ids(db, "departments")
+            await _record(db, entries)
+
+
+async def _insert_users(db: AsyncConnection, added: Sequence[Added]) -> list[Added]:
+    """Insert, and return with the ids that the database has given."""
+    inserted = [one for one in added if one.user.id]
+    if inserted:
+        await db.execute(insert(users), [_row(one.user) for one in inserted])
+        await _skip_used_ids(db, "users")
+    for one in added:
+        if not one.user.id:
+            values = {name: value for name, value in _row(one.user).items() if name != "id"}
+            number = new_id(await db.execute(insert(users).values(**values)))
+            inserted.append(replace(one, user=replace(one.user, id=number)))
+    return [replace(one, entry=one.entry._replace(user=one.user.id)) for one in inserted]
+
+
+def _row(user: User) -> dict[str, Any]:
+    return {**asdict(user), "name_key": name_key(user.username)}
+
+
+async def _record(db: AsyncConnection, entries: Sequence[Entry]) -> None:
+    if entries:
+        await trail.write(db, entries)
+
+
+async def _skip_used_ids(db: AsyncConnection, table: str) -> None:
+    """Rows came with ids of their own: those that the database gives must lie beyond them. SQLite sees to it itself."""
+    if db.dialect.name == "postgresql":
+        await db.execute(
+            text(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'),"  # noqa: S608 - our own table names
+                f" greatest((SELECT max(id) FROM {table}), nextval(pg_get_serial_sequence('{table}', 'id'))))"
+            )
+        )

@@ -1,0 +1,209 @@
+"""Brings the rows of a source into the accounts: departments, roles, then users in batches.
+
+Each batch is one transaction, so a run that is killed leaves whole batches behind; running it again finds them
+unchanged and goes on. After each commit the epochs of those who changed are raised and the sessions end that must not
+go on, as with every other change to accounts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.auth.audit import Caller, Ended, Event
+from gatehouse.auth.first_start import is_untouched
+from gatehouse.stores.accounts.bulk import Added, Batch, Bulk, Changed
+from gatehouse.stores.accounts.departments import Department, Departments
+from gatehouse.stores.accounts.roles import Role, Roles
+from gatehouse.stores.accounts.trail import Entry
+from gatehouse.stores.accounts.users import Users, name_key
+from gatehouse.stores.errors import Duplicate
+from gatehouse.transfer.plan import Plan, Seen, Surroundings, plan
+from gatehouse.transfer.rows import Summary, Tally, rooted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.auth.sessions import Sessions
+    from gatehouse.stores.accounts.bulk import Held
+    from gatehouse.stores.accounts.database import Database
+    from gatehouse.stores.state import State
+    from gatehouse.transfer.plan import Change
+    from gatehouse.transfer.rows import DepartmentRow, RoleRow, Source, UserRow
+
+# Whom the audit trail names.
+CALLER = Caller(address="import")
+
+
+class Bring:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        state: State,
+        sessions: Sessions,
+        clock: Callable[[], float],
+        dry_run: bool = False,
+        overwrite_passwords: bool = False,
+    ) -> None:
+        self._bulk = Bulk(database)
+        self._users = Users(database)
+        self._roles = Roles(database)
+        self._departments = Departments(database)
+        self._state = state
+        self._sessions = sessions
+        self._clock = clock
+        self._dry_run = dry_run
+        self._overwrite_passwords = overwrite_passwords
+        self._summary = Summary(dry_run)
+        self._makes_way: Held | None = None
+        self._gone: int | None = None
+
+    async def __call__(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Summary:
+        """`progress` is told how many rows of users are done, and of how many."""
+        self._makes_way = await self._untouched_administrator()
+        here, root = await self._bring_departments(await source.departments())
+        codes = await self._bring_roles(await source.roles())
+        around = Surroundings(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
+        total, done, seen = await source.count(), 0, Seen()
+        async for read, rows in source.users():
+            await self._bring_users(rows, around, seen)
+            done += read
+            if progress:
+                progress(done, total)
+        self._summary.skipped = source.skipped
+        self._summary.refused[:0] = source.refused
+        self._summary.adapted[:0] = source.adapted
+        return self._summary
+
+    async def _untouched_administrator(self) -> Held | None:
+        if await self._users.count() != 1:
+            return None
+        [profile] = await self._users.page(limit=1)
+        held = await self._bulk.held([], [profile.user.id]) if is_untouched(profile) else ()
+        return held[0] if held else None
+
+    async def _bring_departments(self, rows: Sequence[DepartmentRow]) -> tuple[frozenset[int], int]:
+        """The ids of all departments there will be, and the one for users without any."""
+        here = {one.id: one for one in await self._departments.all()}
+        rows, remarks = rooted(rows, {one.id: one.parent for one in here.values()})
+        self._summary.adapted += remarks
+        new = [row for row in rows if row.id not in here]
+        changed = [
+            row for row in rows if row.id in here and (row.name, row.parent) != (here[row.id].name, here[row.id].parent)
+        ]
+        self._summary.departments = Tally(len(new), len(changed), len(rows) - len(new) - len(changed))
+        entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
+        entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
+        if entries and not self._dry_run:
+            await self._bulk.write_departments(
+                [Department(row.id, row.name, row.parent, 0) for row in [*new, *changed]], entries
+            )
+        tops = [row.id for row in rows if row.parent is None]
+        return frozenset(here) | {row.id for row in rows}, min(tops or here)
+
+    async def _bring_roles(self, rows: Sequence[RoleRow]) -> frozenset[str]:
+        """The codes of all roles there will be."""
+        here = {role.code: role for role in await self._roles.all()}
+        wanted = [Role(0, row.code, row.name, row.enabled, tuple(sorted(row.perms)), 0) for row in rows]
+        new = [role for role in wanted if role.code not in here]
+        changed = [role for role in wanted if role.code in here and _differs(role, here[role.code])]
+        self._summary.roles = Tally(len(new), len(changed), len(wanted) - len(new) - len(changed))
+        entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
+        entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
+        if entries and not self._dry_run:
+            await self._bulk.write_roles([*new, *changed], entries)
+            for role in changed:
+                await self._state.raise_epochs(await self._roles.holders(here[role.code].id), self._clock())
+        return frozenset(here) | {role.code for role in wanted}
+
+    async def _bring_users(self, rows: Sequence[UserRow], around: Surroundings, seen: Seen) -> None:
+        keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
+        here = [held for held in await self._bulk.held(keys, ids) if held.user.id != self._gone]
+        decided = plan(rows, here, around, seen, self._makes_way)
+        self._count(decided)
+        if not self._dry_run and (decided.added or decided.changed):
+            await self._write(decided)
+        for held in decided.removed:
+            self._summary.made_way = f"{held.user.username} (id {held.user.id})"
+            self._makes_way = None
+            # A dry run removes nothing, and must not meet it again. A real run may: under this id is somebody else.
+            self._gone = held.user.id if self._dry_run else None
+
+    def _count(self, decided: Plan) -> None:
+        tally = self._summary.users
+        tally.added += len(decided.added)
+        tally.changed += len(decided.changed)
+        tally.unchanged += decided.unchanged
+        self._summary.refused += decided.refused
+        self._summary.adapted += decided.adapted
+
+    async def _write(self, decided: Plan) -> None:
+        removed = [held.user for held in decided.removed]
+        batch = Batch(
+            removed=[self._entry(Event.USER_DELETED, user.id, username=user.username) for user in removed],
+            added=[
+                Added(user, sorted(roles), self._entry(Event.USER_ADDED, username=user.username, roles=sorted(roles)))
+                for user, roles in decided.added
+            ],
+            changed=[
+                Changed(
+                    change.held.user.id,
+                    change.values,
+                    None if change.roles is None else sorted(change.roles),
+                    self._entries(change),
+                )
+                for change in decided.changed
+            ],
+        )
+        # The id of whoever makes way goes to somebody else with this very commit. Sessions under it end before, so
+        # that a run killed in between leaves none behind that would open another's account; and after, for one that
+        # was opened meanwhile.
+        for user in removed:
+            await self._sessions.end_all(user.id, Ended.DELETED, CALLER)
+        try:
+            await self._bulk.write_users(batch)
+        except IntegrityError:
+            raise Duplicate("somebody else is changing the same users right now: run the import again") from None
+        await self._state.raise_epochs(
+            [user.id for user in removed] + [change.held.user.id for change in decided.changed], self._clock()
+        )
+        for user in removed:
+            await self._sessions.end_all(user.id, Ended.DELETED, CALLER)
+        for change in decided.changed:
+            if change.values.get("enabled") is False:
+                await self._sessions.end_all(change.held.user.id, Ended.DISABLED, CALLER)
+            elif "password" in change.values:
+                await self._sessions.end_all(change.held.user.id, Ended.PASSWORD, CALLER)
+
+    def _entries(self, change: Change) -> list[Entry]:
+        user, values = change.held.user.id, change.values
+        entries = []
+        if "enabled" in values:
+            entries.append(self._entry(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, user))
+        if "password" in values:
+            entries.append(self._entry(Event.PASSWORD_CHANGED, user))
+        others = sorted(values.keys() - {"enabled", "password"})
+        if others or change.roles is not None:
+            detail = {"changed": others} if change.roles is None else {"changed": others, "roles": sorted(change.roles)}
+            entries.append(self._entry(Event.USER_CHANGED, user, **detail))
+        return entries
+
+    def _entry(self, event: Event, user: int | None = None, **detail: object) -> Entry:
+        return Entry(
+            id=0,
+            at=self._clock(),
+            event=event.value,
+            user=user,
+            session=None,
+            address=CALLER.address,
+            request=None,
+            reason=None,
+            detail=msgspec.json.encode(detail).decode() if detail else None,
+        )
+
+
+def _differs(wanted: Role, here: Role) -> bool:
+    return (wanted.name, wanted.enabled, wanted.perms) != (here.name, here.enabled, here.perms)

@@ -1,0 +1,111 @@
+"""Writes accounts to JSON Lines or CSV: whole or not at all, readable by the owner only."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+from msgspec import UNSET
+
+from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.roles import Roles
+from gatehouse.stores.accounts.users import Users
+from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, RoleLine, UserLine
+from gatehouse.transfer.rows import BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from pathlib import Path
+
+    from gatehouse.stores.accounts.database import Database
+    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.transfer.layout import Line
+
+
+async def export(
+    database: Database,
+    path: Path,
+    form: Format,
+    *,
+    with_hashes: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Returns how many users were written. The file appears under its name when it is complete."""
+    users = Users(database)
+    written, total = 0, await users.count()
+    with _whole(path) as file:
+        async for line in _lines(database, users, form, with_hashes=with_hashes):
+            _write(file, line, form)
+            written += isinstance(line, UserLine)
+            if progress and written % BATCH == 0:
+                progress(written, total)
+    if progress:
+        progress(written, total)
+    return written
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[BinaryIO]:
+    """A file that gets its name when everything is in it. One that is there already is left alone."""
+    if path.exists():
+        raise ValueError(f"{path} exists already")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+async def _lines(database: Database, users: Users, form: Format, *, with_hashes: bool) -> AsyncIterator[Line | None]:
+    if form is Format.JSONL:
+        for department in await Departments(database).all():
+            yield DepartmentLine(department.id, department.name, department.parent)
+        for role in await Roles(database).all():
+            yield RoleLine(role.code, role.name, role.enabled, list(role.perms))
+    else:
+        yield None  # the line with the names of the columns
+    after = 0
+    while page := await users.page(after=after, limit=BATCH):
+        for profile in page:
+            yield _user(profile, with_hashes=with_hashes)
+        after = page[-1].user.id
+
+
+def _user(profile: Profile, *, with_hashes: bool) -> UserLine:
+    user = profile.user
+    return UserLine(
+        id=user.id,
+        username=user.username,
+        nickname=user.nickname,
+        avatar=user.avatar,
+        dept_id=user.department,
+        enabled=user.enabled,
+        captcha_exempt=user.captcha_exempt,
+        created=user.created,
+        roles=list(profile.roles),
+        password_hash=user.password if with_hashes else UNSET,
+    )
+
+
+def _write(file: BinaryIO, line: Line | None, form: Format) -> None:
+    if form is Format.JSONL:
+        file.write(msgspec.json.encode(line) + b"\n")
+        return
+    cells = list(COLUMNS) if line is None else _cells(line)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    file.write(text.getvalue().encode())
+
+
+def _cells(line: Line) -> list[str]:
+    said = msgspec.to_builtins(line) | {"roles": " ".join(getattr(line, "roles", ()))}
+    words = {True: "true", False: "false"}
+    return [words[value] if isinstance(value := said.get(name, ""), bool) else str(value) for name in COLUMNS]

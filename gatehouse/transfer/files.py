@@ -1,0 +1,169 @@
+"""Reads accounts from JSON Lines or CSV. Twice: departments and roles first, so lines may stand in any order."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from gatehouse.auth import policy
+from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, Line, RoleLine, UserLine, format_of
+from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+    from pathlib import Path
+
+Key = TypeVar("Key")
+Row = TypeVar("Row")
+
+# Empty cells of these columns mean empty; of all others, that nothing is said.
+_MAY_BE_EMPTY = {"avatar", "roles"}
+
+
+class File:
+    """The `Source` protocol over a file."""
+
+    knows_roles = None
+    skipped = 0
+
+    def __init__(self, path: Path, form: Format | None = None) -> None:
+        self._lines = _from_csv if (form or format_of(path)) is Format.CSV else _from_jsonl
+        self._path = path
+        self._departments: dict[int, DepartmentRow] = {}
+        self._roles: dict[str, RoleRow] = {}
+        self._users = 0
+        self.refused: list[Remark] = []
+        self.adapted: list[Remark] = []
+        self._first_reading()
+
+    def _first_reading(self) -> None:
+        for place, line in self._read():
+            try:
+                match line:
+                    case Remark():
+                        self.refused.append(line)
+                    case UserLine():
+                        self._users += 1
+                    case DepartmentLine():
+                        _keep(self._departments, line.id, _department(place, line))
+                    case RoleLine():
+                        _keep(self._roles, line.code, _role(place, line))
+            except ValueError as problem:
+                self.refused.append(Remark(place, str(problem)))
+
+    async def departments(self) -> Sequence[DepartmentRow]:
+        return list(self._departments.values())
+
+    async def roles(self) -> Sequence[RoleRow]:
+        return list(self._roles.values())
+
+    async def count(self) -> int:
+        return self._users
+
+    async def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
+        batch: list[UserRow] = []
+        for place, line in self._read():
+            if isinstance(line, UserLine):
+                batch.append(_user(place, line))
+            if len(batch) == BATCH:
+                yield len(batch), batch
+                batch = []
+        if batch:
+            yield len(batch), batch
+
+    def _read(self) -> Iterator[tuple[str, Line | Remark]]:
+        """Every line, or why it cannot be read."""
+        for number, read in self._lines(self._path):
+            place = f"line {number}"
+            if isinstance(read, dict):
+                try:
+                    yield place, _line(read)
+                except (msgspec.ValidationError, ValueError) as problem:
+                    yield place, Remark(place, str(problem))
+            else:
+                yield place, Remark(place, read)
+
+
+def _from_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                value = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                yield number, "not JSON"
+                continue
+            yield number, value if isinstance(value, dict) else "not a JSON object"
+
+
+def _from_csv(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        unknown = set(reader.fieldnames or ()) - set(COLUMNS)
+        if unknown or "username" not in (reader.fieldnames or ()):
+            wrong = f"there is no column {min(unknown)!r}" if unknown else "the column 'username' is missing"
+            raise ValueError(f"{path.name}: {wrong}; columns are {', '.join(COLUMNS)}")
+        try:
+            for row in reader:
+                uneven = None in row or None in row.values()
+                yield reader.line_num, "more or fewer cells than columns" if uneven else _said(row)
+        except csv.Error as problem:
+            raise ValueError(f"{path.name}, line {reader.line_num}: {problem}") from None
+
+
+def _said(row: dict[str, str]) -> dict[str, Any]:
+    """The cells that say something. Their types are left to msgspec, which reads numbers and words from text."""
+    said: dict[str, Any] = {name: cell for name, cell in row.items() if cell or name in _MAY_BE_EMPTY}
+    if "roles" in said:
+        said["roles"] = said["roles"].split()
+    return said
+
+
+def _line(value: dict[str, Any]) -> Line:
+    kinds: dict[str, type[Line]] = {"department": DepartmentLine, "role": RoleLine, "user": UserLine}
+    kind = kinds.get(str(value.get("type", "user")))
+    if kind is None:
+        raise ValueError("the type is none of department, role, user")
+    # Not strict: a CSV cell is text, whatever it means.
+    return msgspec.convert({"type": "user"} | value, kind, strict=False)
+
+
+def _keep(known: dict[Key, Row], key: Key, row: Row) -> None:
+    if key in known:
+        raise ValueError(f"{key!r} came before")
+    known[key] = row
+
+
+def _department(place: str, line: DepartmentLine) -> DepartmentRow:
+    policy.check_text("department name", line.name)
+    if not 0 < line.id < 2**63:
+        raise ValueError(f"{line.id} is not an id")
+    return DepartmentRow(place, line.id, line.name, line.parent)
+
+
+def _role(place: str, line: RoleLine) -> RoleRow:
+    policy.check_role_code(line.code)
+    policy.check_text("role name", line.name)
+    for perm in line.perms:
+        policy.check_perm(perm)
+    return RoleRow(place, line.code, line.name, line.enabled, tuple(dict.fromkeys(line.perms)))
+
+
+def _user(place: str, line: UserLine) -> UserRow:
+    said = {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}
+    return UserRow(
+        place=f"{place} {line.username!r}",
+        id=said.get("id"),
+        username=line.username,
+        nickname=said.get("nickname"),
+        avatar=said.get("avatar"),
+        department=said.get("dept_id"),
+        password=said.get("password_hash"),
+        enabled=said.get("enabled"),
+        captcha_exempt=said.get("captcha_exempt"),
+        created=said.get("created"),
+        roles=frozenset(said["roles"]) if "roles" in said else None,
+    )

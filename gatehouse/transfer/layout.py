@@ -1,0 +1,66 @@
+"""The files that accounts are written to and read from.
+
+JSON Lines: one object a line, its `type` department, role or user (user if there is none). CSV: users only, a line with
+the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as its hash, and only
+if it was asked for.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, Struct, UnsetType
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+def format_of(path: Path) -> Format:
+    match path.suffix.lower():
+        case ".jsonl" | ".ndjson":
+            return Format.JSONL
+        case ".csv":
+            return Format.CSV
+    raise ValueError(f"{path.name}: expected a name that ends in .jsonl or .csv")
+
+
+class DepartmentLine(Struct, tag="department", forbid_unknown_fields=True):
+    id: int
+    name: str
+    parent: int | None
+
+
+class RoleLine(Struct, tag="role", forbid_unknown_fields=True):
+    code: str
+    name: str
+    enabled: bool
+    perms: list[str]
+
+
+class UserLine(Struct, tag="user", forbid_unknown_fields=True, rename="camel", omit_defaults=True):
+    """Only the username is needed: what is left out stays as it is, or gets the default of a new user."""
+
+    username: str
+    id: int | UnsetType = UNSET
+    nickname: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+    dept_id: int | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    captcha_exempt: bool | UnsetType = UNSET
+    created: float | UnsetType = UNSET
+    roles: list[str] | UnsetType = UNSET
+    password_hash: str | UnsetType = UNSET
+
+
+Line = DepartmentLine | RoleLine | UserLine
+
+# The columns of CSV, in this order; a file to read may have any of them, in any order.
+COLUMNS = (
+    "id", "username", "nickname", "avatar", "deptId", "enabled", "captchaExempt", "created", "roles", "passwordHash",
+)  # fmt: skip

@@ -1,0 +1,190 @@
+"""What rows of users mean for those who are here: pure decisions, the same for a dry run and a real one.
+
+A user is the same here and there if name and id are the same; a row without an id goes by the name alone. Then the
+row decides, save for the password, which stays as it is here unless the operator says otherwise: people may have
+changed it since, and an old hash must not come back. Ids are never bent to fit, because other systems refer to them:
+a row whose id or name belongs to somebody else here is refused.
+
+One exception lets a console move in with all its ids. The administrator that the first start made holds id 1 and the
+name `admin`, and so does somebody in every console. While it is the only user and as the first start left it, it
+makes way for rows that need its id or its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth import policy
+from gatehouse.auth.passwords import is_readable, nobody
+from gatehouse.stores.accounts.users import User, name_key
+from gatehouse.transfer.rows import Remark, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gatehouse.stores.accounts.bulk import Held
+    from gatehouse.transfer.rows import UserRow
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is here, and what the operator wants."""
+
+    departments: frozenset[int]
+    root: int  # where users without a department belong
+    roles: frozenset[str]
+    knows_roles: frozenset[str] | None  # those the source decides about; None: all
+    overwrite_passwords: bool
+    now: float
+
+
+@dataclass(slots=True)
+class Seen:
+    """Names and ids that rows of this run have used, with the place of each. The first one has them."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    ids: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    held: Held
+    values: dict[str, Any]
+    roles: frozenset[str] | None
+
+
+@dataclass(slots=True)
+class Plan:
+    removed: list[Held] = field(default_factory=list)
+    added: list[tuple[User, frozenset[str]]] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    unchanged: int = 0
+    refused: list[Remark] = field(default_factory=list)
+    adapted: list[Remark] = field(default_factory=list)
+
+
+def needs_place_of(row: UserRow, administrator: User) -> bool:
+    """Whether this row can only come in if the first administrator goes. One without a hash cannot replace it."""
+    same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
+    return same and row.id is not None and row.password is not None
+
+
+def plan(
+    rows: Iterable[UserRow],
+    here: Sequence[Held],
+    around: Surroundings,
+    seen: Seen,
+    makes_way: Held | None = None,
+) -> Plan:
+    decided = Plan()
+    good = [_settled(row, around, decided) for row in rows if _is_good(row, around, seen, decided)]
+    if makes_way and any(needs_place_of(row, makes_way.user) for row in good):
+        decided.removed.append(makes_way)
+        here = [held for held in here if held.user.id != makes_way.user.id]
+    by_name = {name_key(held.user.username): held for held in here}
+    by_id = {held.user.id: held for held in here}
+    for row in good:
+        same_name = by_name.get(name_key(row.username))
+        same_id = same_name if row.id is None else by_id.get(row.id)
+        if same_id is not None and same_id is not same_name:
+            decided.refused.append(Remark(row.place, f"id {row.id} belongs to {same_id.user.username!r} here"))
+        elif same_name is not None and same_id is None:
+            whose = f"the name {row.username!r} belongs to user {same_name.user.id} here"
+            decided.refused.append(Remark(row.place, whose))
+        elif same_name is None:
+            decided.added.append((_new(row, around), row.roles or frozenset()))
+        else:
+            _compare(row, same_name, around, decided)
+    return decided
+
+
+def _is_good(row: UserRow, around: Surroundings, seen: Seen, decided: Plan) -> bool:
+    reason = _problem(row, around) or _clash(row, seen)
+    if reason:
+        decided.refused.append(Remark(row.place, reason))
+    return reason is None
+
+
+def _problem(row: UserRow, around: Surroundings) -> str | None:
+    if not policy.is_username(row.username):
+        return f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
+    if row.id is not None and not 0 < row.id < 2**63:
+        return f"{row.id} is not an id"
+    if row.password is not None and not is_readable(row.password):
+        return "the password is neither a bcrypt nor an Argon2id hash"
+    if row.created is not None and not 0 <= row.created < 1e11:
+        return f"{row.created} is not a time: seconds since 1970"
+    if row.roles and (unknown := sorted(row.roles - around.roles)):
+        return f"there is no role {unknown[0]!r}"
+    return None
+
+
+def _clash(row: UserRow, seen: Seen) -> str | None:
+    """Names are compared as login compares them, so `Ann` and `ann` cannot both come in."""
+    key = name_key(row.username)
+    if key in seen.names:
+        return f"the name {row.username!r} is that of {seen.names[key]} (case does not count)"
+    if row.id is not None and row.id in seen.ids:
+        return f"id {row.id} is that of {seen.ids[row.id]}"
+    seen.names[key] = row.place
+    if row.id is not None:
+        seen.ids[row.id] = row.place
+    return None
+
+
+def _settled(row: UserRow, around: Surroundings, decided: Plan) -> UserRow:
+    """The row with what must not stop it put right, and told."""
+    if row.department is not None and row.department not in around.departments:
+        decided.adapted.append(Remark(row.place, f"there is no department {row.department}: put into {around.root}"))
+        row = replace(row, department=around.root)
+    if row.nickname is not None and row.nickname != shown(row.nickname):
+        decided.adapted.append(Remark(row.place, f"the nickname became {shown(row.nickname)!r}"))
+        row = replace(row, nickname=shown(row.nickname) or row.username)
+    if row.avatar:
+        try:
+            policy.check_avatar(row.avatar)
+        except ValueError as problem:
+            decided.adapted.append(Remark(row.place, f"{problem}: left empty"))
+            row = replace(row, avatar="")
+    return row
+
+
+def _new(row: UserRow, around: Surroundings) -> User:
+    return User(
+        id=row.id or 0,
+        username=row.username,
+        nickname=row.nickname or row.username,
+        avatar=row.avatar or "",
+        department=around.root if row.department is None else row.department,
+        password=row.password or nobody(),
+        enabled=row.enabled is not False,
+        captcha_exempt=bool(row.captcha_exempt),
+        created=around.now if row.created is None else row.created,
+    )
+
+
+def _compare(row: UserRow, held: Held, around: Surroundings, decided: Plan) -> None:
+    given = {
+        "username": row.username,
+        "nickname": row.nickname,
+        "avatar": row.avatar,
+        "department": row.department,
+        "enabled": row.enabled,
+        "captcha_exempt": row.captcha_exempt,
+        "password": row.password if around.overwrite_passwords else None,
+    }
+    values = {name: value for name, value in given.items() if value is not None and value != getattr(held.user, name)}
+    wanted = _roles(row, held, around)
+    if values or wanted != held.roles:
+        decided.changed.append(Change(held, values, wanted if wanted != held.roles else None))
+    else:
+        decided.unchanged += 1
+
+
+def _roles(row: UserRow, held: Held, around: Surroundings) -> frozenset[str]:
+    """Roles that the source knows nothing of were given here, and stay."""
+    if row.roles is None:
+        return held.roles
+    ours = frozenset() if around.knows_roles is None else held.roles - around.knows_roles
+    return row.roles | ours

@@ -1,0 +1,135 @@
+"""What every source is read into: departments, roles and users, each with the place it was read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+BATCH = 500
+
+
+class Remark(NamedTuple):
+    """Something to tell the operator about one row: why it was refused, or how it was adapted."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DepartmentRow:
+    place: str
+    id: int
+    name: str
+    parent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRow:
+    place: str
+    code: str
+    name: str
+    enabled: bool
+    perms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """None is what the source does not say: an existing user keeps it, a new one gets the default."""
+
+    place: str
+    id: int | None
+    username: str
+    nickname: str | None = None
+    avatar: str | None = None
+    department: int | None = None
+    password: str | None = field(default=None, repr=False)  # the hash
+    enabled: bool | None = None
+    captcha_exempt: bool | None = None
+    created: float | None = None
+    roles: frozenset[str] | None = None
+
+
+class Source(Protocol):
+    """Read in this order: departments, roles, users. What cannot be used is refused, and told in `refused`."""
+
+    refused: list[Remark]
+    adapted: list[Remark]
+
+    @property
+    def skipped(self) -> int:
+        """How many users the source itself counts as deleted."""
+        ...
+
+    @property
+    def knows_roles(self) -> frozenset[str] | None:
+        """Codes of the roles that the source decides about; None: all of them."""
+        ...
+
+    async def departments(self) -> Sequence[DepartmentRow]: ...
+
+    async def roles(self) -> Sequence[RoleRow]: ...
+
+    async def count(self) -> int:
+        """How many rows of users there are, good and bad."""
+        ...
+
+    def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
+        """Batches of good rows, each with the number of rows read for it."""
+        ...
+
+
+@dataclass(slots=True)
+class Tally:
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """What an import did, or would do."""
+
+    dry_run: bool
+    departments: Tally = field(default_factory=Tally)
+    roles: Tally = field(default_factory=Tally)
+    users: Tally = field(default_factory=Tally)
+    skipped: int = 0
+    made_way: str | None = None  # the administrator of the first start, if it was replaced
+    refused: list[Remark] = field(default_factory=list)
+    adapted: list[Remark] = field(default_factory=list)
+
+
+def shown(text: str, longest: int = 64) -> str:
+    """A name that people see, in a form that may be shown: nothing unprintable, no space around it, not too long."""
+    clean = "".join(character if character.isprintable() else " " for character in text)
+    return clean.strip()[:longest].strip()
+
+
+def rooted(rows: Sequence[DepartmentRow], here: Mapping[int, int | None]) -> tuple[list[DepartmentRow], list[Remark]]:
+    """The rows with every way up leading to the top: one into nothing, or in a circle, is cut.
+
+    `here` has the parents of the departments that are there already.
+    """
+    parents = {**here, **{row.id: row.parent for row in rows}}
+    good, remarks = [], []
+    for row in rows:
+        if not _leads_up(row.id, parents):
+            remarks.append(Remark(row.place, f"the way up by {row.parent} leads nowhere: put at the top"))
+            parents[row.id] = None
+            row = replace(row, parent=None)  # noqa: PLW2901 - the same row, put right
+        good.append(row)
+    return good, remarks
+
+
+def _leads_up(department: int, parents: Mapping[int, int | None]) -> bool:
+    seen: set[int] = set()
+    current: int | None = department
+    while current is not None:
+        if current in seen or current not in parents:
+            return False
+        seen.add(current)
+        current = parents[current]
+    return True

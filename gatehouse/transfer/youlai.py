@@ -1,0 +1,224 @@
+"""Reads the tables that backends of the youlai family keep their people in.
+
+    sys_user       id, username, nickname, password, dept_id, avatar, status, is_deleted, create_time
+    sys_role       id, code, name, status, is_deleted
+    sys_menu       id, type, perm           a button (type B or 4) carries a perm
+    sys_user_role  user_id, role_id         sys_role_menu  role_id, menu_id
+    sys_dept       id, name, parent_id, is_deleted
+
+Names of columns differ between versions: those in use are found, and what is missing is named. The rules are those of
+the family itself: only status 1 is enabled, only is_deleted 0 is there, and perms hang on roles by way of buttons.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from gatehouse.auth import policy
+from gatehouse.transfer.foreign import Wanted, moment, number, reading
+from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow, shown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from sqlalchemy import ColumnClause, TableClause
+
+    from gatehouse.transfer.foreign import Foreign
+
+    Found = dict[str, tuple[TableClause, dict[str, str]]]
+
+_ID = Wanted(("id",))
+_DELETED = ("is_deleted", "deleted")
+TABLES = {
+    "sys_user": {
+        "id": _ID,
+        "username": Wanted(("username", "user_name")),
+        "password": Wanted(("password",)),
+        "status": Wanted(("status",)),
+        "deleted": Wanted(_DELETED),
+        "nickname": Wanted(("nickname", "nick_name"), required=False),
+        "department": Wanted(("dept_id",), required=False),
+        "avatar": Wanted(("avatar",), required=False),
+        "created": Wanted(("create_time", "gmt_create", "created_at"), required=False),
+    },
+    "sys_role": {
+        "id": _ID,
+        "code": Wanted(("code", "role_code")),
+        "name": Wanted(("name", "role_name")),
+        "status": Wanted(("status",)),
+        "deleted": Wanted(_DELETED),
+    },
+    "sys_menu": {
+        "id": _ID,
+        "type": Wanted(("type", "menu_type")),
+        "perm": Wanted(("perm", "perms", "permission")),
+        "deleted": Wanted(_DELETED, required=False),
+    },
+    "sys_user_role": {"user": Wanted(("user_id",)), "role": Wanted(("role_id",))},
+    "sys_role_menu": {"role": Wanted(("role_id",)), "menu": Wanted(("menu_id",))},
+    "sys_dept": {
+        "id": _ID,
+        "name": Wanted(("name", "dept_name")),
+        "parent": Wanted(("parent_id",)),
+        "deleted": Wanted(_DELETED, required=False),
+    },
+}
+
+BUTTONS = {"B", "4", "BUTTON"}
+# `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
+_SCHEME = re.compile(r"\{(bcrypt|argon2(@\w+)?)\}", re.IGNORECASE)
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Youlai]:
+    async with reading(url) as foreign:
+        yield Youlai(foreign, await foreign.find(TABLES))
+
+
+class Youlai:
+    """The `Source` protocol over one open connection."""
+
+    def __init__(self, foreign: Foreign, found: Found) -> None:
+        self._foreign = foreign
+        self._found = found
+        self._roles: dict[int, str] = {}  # by the source's id: its code
+        self.refused: list[Remark] = []
+        self.adapted: list[Remark] = []
+        self.skipped = 0
+        self.knows_roles: frozenset[str] = frozenset()
+
+    async def departments(self) -> Sequence[DepartmentRow]:
+        rows = []
+        for row in sorted(await self._all("sys_dept"), key=_key):
+            key = _key(row)
+            place = f"sys_dept {row['id']}"
+            if _is_deleted(row):
+                continue
+            if key <= 0:
+                self.refused.append(Remark(place, "not an id"))
+                continue
+            name = self._label(place, row["name"], f"Department {key}")
+            rows.append(DepartmentRow(place, key, name, number(row["parent"]) or None))  # the top has the parent 0
+        return rows
+
+    async def roles(self) -> Sequence[RoleRow]:
+        perms = await self._perms_by_role()
+        table = sorted(await self._all("sys_role"), key=_key)
+        # Deleted ones too: whoever got such a role by an earlier import is to lose it.
+        self.knows_roles = frozenset(str(row["code"]) for row in table)
+        rows = []
+        for row in table:
+            key, code = _key(row), str(row["code"] or "")
+            place = f"sys_role {key} {code!r}"
+            if _is_deleted(row) or not self._may_come(place, code):
+                continue
+            self._roles[key] = code
+            name = self._label(place, row["name"], code)
+            rows.append(RoleRow(place, code, name, number(row["status"]) == 1, tuple(sorted(perms.get(key, ())))))
+        return rows
+
+    def _may_come(self, place: str, code: str) -> bool:
+        try:
+            policy.check_role_code(code)
+        except ValueError as problem:
+            self.refused.append(Remark(place, str(problem)))
+            return False
+        if code in self._roles.values():
+            # Joining the two would give the holders of one what the other gives.
+            self.refused.append(Remark(place, "another role of this code came first"))
+            return False
+        return True
+
+    async def _perms_by_role(self) -> dict[int, set[str]]:
+        buttons: dict[int, str] = {}
+        for row in await self._all("sys_menu"):
+            perm = str(row["perm"] or "").strip()
+            if _text(row["type"]).strip().upper() not in BUTTONS or not perm or _is_deleted(row):
+                continue
+            try:
+                policy.check_perm(perm)
+            except ValueError as problem:
+                self.refused.append(Remark(f"sys_menu {_key(row)}", str(problem)))
+                continue
+            buttons[_key(row)] = perm
+        given: dict[int, set[str]] = {}
+        for row in await self._all("sys_role_menu"):
+            role, menu = number(row["role"]), number(row["menu"])
+            if role is not None and menu in buttons:
+                given.setdefault(role, set()).add(buttons[menu])
+        return given
+
+    async def count(self) -> int:
+        table, _ = self._found["sys_user"]
+        [row] = await self._foreign.rows(select(func.count().label("number")).select_from(table))
+        return int(row["number"])
+
+    async def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
+        table, names = self._found["sys_user"]
+        key: ColumnClause[Any] = table.c[names["id"]]
+        query = select(*_named(table, names)).order_by(key).limit(BATCH)
+        found = await self._foreign.rows(query)
+        while found:
+            there = [row for row in found if not _is_deleted(row)]
+            self.skipped += len(found) - len(there)
+            held = await self._held(found[0]["id"], found[-1]["id"])
+            yield len(found), [_user(row, frozenset(held.get(_key(row), ()))) for row in there]
+            found = await self._foreign.rows(query.where(key > found[-1]["id"]))
+
+    async def _held(self, first: object, last: object) -> dict[int, set[str]]:
+        """Codes of the roles that users in this range hold; those that were deleted or refused are not among them."""
+        table, names = self._found["sys_user_role"]
+        user: ColumnClause[Any] = table.c[names["user"]]
+        held: dict[int, set[str]] = {}
+        for row in await self._foreign.rows(select(*_named(table, names)).where(user.between(first, last))):
+            holder, role = number(row["user"]), number(row["role"])
+            if holder is not None and role in self._roles:
+                held.setdefault(holder, set()).add(self._roles[role])
+        return held
+
+    async def _all(self, name: str) -> list[dict[str, Any]]:
+        table, names = self._found[name]
+        return await self._foreign.rows(select(*_named(table, names)))
+
+    def _label(self, place: str, given: object, otherwise: str) -> str:
+        """A name that people see, put into a form that may be shown."""
+        name = shown(str(given or "")) or otherwise
+        if name != given:
+            self.adapted.append(Remark(place, f"the name became {name!r}"))
+        return name
+
+
+def _named(table: TableClause, names: dict[str, str]) -> list[Any]:
+    return [table.c[name].label(meaning) for meaning, name in names.items()]
+
+
+def _key(row: dict[str, Any]) -> int:
+    return number(row["id"]) or 0
+
+
+def _is_deleted(row: dict[str, Any]) -> bool:
+    # As the backends ask: only rows with 0 exist, so an empty field is a deleted row too.
+    return "deleted" in row and number(row["deleted"]) != 0
+
+
+def _user(row: dict[str, Any], roles: frozenset[str]) -> UserRow:
+    return UserRow(
+        place=f"sys_user {row['id']} {row['username']!r}",
+        id=_key(row),
+        username=str(row["username"] or ""),
+        nickname=row.get("nickname") or str(row["username"] or ""),
+        avatar=str(row.get("avatar") or ""),
+        department=number(row.get("department")) or None,
+        password=_SCHEME.sub("", str(row["password"] or ""), count=1),
+        enabled=number(row["status"]) == 1,
+        created=moment(row.get("created")),
+        roles=roles,
+    )
+
+
+def _text(value: object) -> str:
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)

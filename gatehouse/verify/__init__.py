@@ -1,0 +1,35 @@
+"""For other services: is this access token good, and whose is it?
+
+Offline, with the public keys of the service; a logout shows when the token expires:
+
+    verifier = Verifier("https://login.example.com/.well-known/jwks.json", issuer="https://login.example.com")
+    principal = verifier.check(token)
+    principal.require_role("ADMIN")
+
+Or by asking each time, with a service key; a logout shows at once, and perms are known:
+
+    introspector = Introspector("https://login.example.com/oauth2/introspect", service_key)
+    introspector.check(token).require("sys:user:add")
+
+Both have `check` for threads and `check_async` for tasks. `gatehouse.verify.asgi` guards a whole ASGI application,
+`gatehouse.verify.fastapi` single operations. Needs PyJWT and cryptography, and nothing else of Gatehouse.
+"""
+
+from gatehouse.verify.errors import Forbidden, PermsUnknown, TokenInvalid, Unavailable, VerifyError
+from gatehouse.verify.introspection import Introspector
+from gatehouse.verify.keys import KeySet
+from gatehouse.verify.offline import Verifier
+from gatehouse.verify.principal import Checker, Principal
+
+__all__ = [
+    "Checker",
+    "Forbidden",
+    "Introspector",
+    "KeySet",
+    "PermsUnknown",
+    "Principal",
+    "TokenInvalid",
+    "Unavailable",
+    "Verifier",
+    "VerifyError",
+]

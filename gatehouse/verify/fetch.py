@@ -1,0 +1,50 @@
+"""One HTTP request with the standard library: bounded in time and size, and it goes where it was sent or nowhere."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+from urllib.parse import urlsplit
+
+from gatehouse.verify.errors import Unavailable
+
+LARGEST = 256 * 1024
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A service key must not follow a redirect to somewhere else."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
+
+
+def check_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise ValueError(f"expected an http or https URL, got {url!r}")
+    return url
+
+
+def fetch(url: str, timeout: float, *, body: bytes | None = None, headers: dict[str, str] | None = None) -> Any:
+    """The JSON that is answered; everything else is `Unavailable`."""
+    request = urllib.request.Request(url, body, headers or {})  # noqa: S310 - `check_url` has seen the scheme
+    try:
+        with _opener.open(request, timeout=timeout) as answer:
+            content = answer.read(LARGEST + 1)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            raise Unavailable(f"{url} answered HTTP {refused.code}") from None
+    except (OSError, http.client.HTTPException) as problem:
+        raise Unavailable(f"{url}: {problem}") from None
+    if len(content) > LARGEST:
+        raise Unavailable(f"{url} answered more than {LARGEST} bytes")
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise Unavailable(f"{url} did not answer JSON") from None

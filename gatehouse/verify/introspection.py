@@ -1,0 +1,119 @@
+"""Asks the service about each token (RFC 7662): a logout shows at once, and roles and perms are those of now.
+
+`remember` trades that for fewer questions: an answer is used again for so many seconds, and never beyond the life
+of its token. It is 0 unless you say otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from gatehouse.verify.errors import TokenInvalid, Unavailable
+from gatehouse.verify.fetch import check_url, fetch
+from gatehouse.verify.principal import Principal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_REMEMBERED = 10_000
+LONGEST_MEMORY = 60.0
+# What an access token can look like; anything else is not worth a question.
+_TOKEN = re.compile(r"[A-Za-z0-9._-]{16,4096}")
+
+
+class Introspector:
+    """`url` is the service's `/oauth2/introspect`; the key comes from `gatehouse service-key add NAME`."""
+
+    knows_perms = True
+
+    def __init__(
+        self,
+        url: str,
+        service_key: str,
+        *,
+        remember: float = 0.0,
+        timeout: float = 3.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not 0 <= remember <= LONGEST_MEMORY:
+            raise ValueError(f"remember: expected 0 to {LONGEST_MEMORY:.0f} seconds, got {remember}")
+        self._url = check_url(url)
+        self._key = service_key
+        self._remember = remember
+        self._timeout = timeout
+        self._clock = clock
+        self._remembered: OrderedDict[bytes, tuple[float, Principal | None]] = OrderedDict()
+
+    def check(self, token: str) -> Principal:
+        name = _name(token)
+        known = self._recall(name)
+        return known if known is not None else self._learn(name, self._ask(token))
+
+    async def check_async(self, token: str) -> Principal:
+        name = _name(token)
+        known = self._recall(name)
+        return known if known is not None else self._learn(name, await asyncio.to_thread(self._ask, token))
+
+    def _ask(self, token: str) -> Any:
+        return fetch(
+            self._url,
+            self._timeout,
+            body=urlencode({"token": token, "token_type_hint": "access_token"}).encode(),
+            headers={
+                "Authorization": f"Bearer {self._key}",
+                "Content-Type": "application/x-www-form-urlencoded",
+                "Accept": "application/json",
+            },
+        )
+
+    def _recall(self, name: bytes) -> Principal | None:
+        until, principal = self._remembered.get(name, (0.0, None))
+        if self._clock() >= until:
+            return None
+        if principal is None:
+            raise TokenInvalid("not active")
+        return principal
+
+    def _learn(self, name: bytes, answer: Any) -> Principal:
+        principal = _principal(answer)
+        if self._remember:
+            until = self._clock() + self._remember
+            self._remembered[name] = (min(until, principal.expires) if principal else until, principal)
+            self._remembered.move_to_end(name)
+            while len(self._remembered) > MOST_REMEMBERED:
+                self._remembered.popitem(last=False)
+        if principal is None:
+            raise TokenInvalid("not active")
+        return principal
+
+
+def _name(token: str) -> bytes:
+    """What an answer is remembered under: nothing that could be used as a token."""
+    if not _TOKEN.fullmatch(token):
+        raise TokenInvalid("not an access token")
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _principal(answer: Any) -> Principal | None:
+    """None for a token that is not active. An answer of another form is nobody's fault but the service's."""
+    try:
+        if answer["active"] is False:
+            return None
+        if answer["active"] is not True or answer["token_type"] != "Bearer":
+            raise Unavailable("introspection answered something else")
+        return Principal(
+            user_id=int(answer["sub"]),
+            session=str(answer["sid"]),
+            roles=frozenset(map(str, answer["roles"])),
+            expires=float(answer["exp"]),
+            perms=frozenset(map(str, answer["perms"])),
+            username=str(answer["username"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise Unavailable("introspection answered something else") from None

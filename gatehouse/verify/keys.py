@@ -1,0 +1,112 @@
+"""The public keys of the service: fetched when needed, kept, and asked for anew with a bound.
+
+- A key that is known and fresh is used without asking anybody.
+- After `max_age` the set is fetched again, so that a key that was withdrawn is forgotten. If the service is away,
+  the set is used until it is `stale_for` old.
+- A `kid` that is not known causes a fetch, but there is at most one in `min_interval`, whatever forged tokens
+  arrive and from however many threads or tasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from gatehouse.verify.errors import Unavailable
+from gatehouse.verify.fetch import check_url, fetch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_KEYS = 100
+
+
+class KeySet:
+    def __init__(
+        self,
+        url: str,
+        *,
+        max_age: float = 300.0,
+        stale_for: float = 3600.0,
+        min_interval: float = 1.0,
+        timeout: float = 3.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._url = check_url(url)
+        self._max_age = max_age
+        self._stale_for = stale_for
+        self._min_interval = min_interval
+        self._timeout = timeout
+        self._clock = clock
+        self._keys: dict[str, Ed25519PublicKey] = {}
+        self._fetched = float("-inf")
+        self._tried = float("-inf")
+        self._away: Unavailable | None = None
+        self._updating = threading.Lock()
+        self._flight: asyncio.Task[None] | None = None
+
+    def find(self, kid: str) -> Ed25519PublicKey | None:
+        """The key, or None if the service has no such key. `Unavailable` if that cannot be found out."""
+        if not self._settles(kid):
+            self._update(kid)
+        return self._answer(kid)
+
+    async def find_async(self, kid: str) -> Ed25519PublicKey | None:
+        """The same for tasks: however many wait, one thread fetches."""
+        if not self._settles(kid):
+            loop = asyncio.get_running_loop()
+            if self._flight is None or self._flight.done() or self._flight.get_loop() is not loop:
+                self._flight = loop.create_task(asyncio.to_thread(self._update, kid))
+            await asyncio.shield(self._flight)
+        return self._answer(kid)
+
+    def _settles(self, kid: str) -> bool:
+        """Whether what is held is all that may be known now."""
+        now = self._clock()
+        fresh = kid in self._keys and now < self._fetched + self._max_age
+        return fresh or now < self._tried + self._min_interval
+
+    def _update(self, kid: str) -> None:
+        with self._updating:
+            if self._settles(kid):
+                return  # somebody else has just asked
+            try:
+                self._keys = _read(fetch(self._url, self._timeout))
+                self._fetched = self._clock()
+                self._away = None
+            except Unavailable as problem:
+                self._away = problem
+            finally:
+                # Counted from the end: a service that takes its time to fail is not asked without pause.
+                self._tried = self._clock()
+
+    def _answer(self, kid: str) -> Ed25519PublicKey | None:
+        old = self._clock() >= self._fetched + self._max_age + self._stale_for
+        key = None if old else self._keys.get(kid)
+        if key is None and self._away is not None:
+            raise Unavailable(str(self._away))
+        return key
+
+
+def _read(document: Any) -> dict[str, Ed25519PublicKey]:
+    """The Ed25519 keys of a JWKS; keys of other kinds are none of ours."""
+    keys = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(keys, list) or len(keys) > MOST_KEYS:
+        raise Unavailable("not a JWKS")
+    found = {}
+    for key in keys:
+        if isinstance(key, dict) and (key.get("kty"), key.get("crv")) == ("OKP", "Ed25519"):
+            found[str(key.get("kid"))] = _public(str(key.get("x")))
+    return found
+
+
+def _public(x: str) -> Ed25519PublicKey:
+    try:
+        return Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(x + "=" * (-len(x) % 4)))
+    except ValueError:
+        raise Unavailable("not a JWKS: a key cannot be read") from None

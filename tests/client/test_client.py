@@ -1,0 +1,254 @@
+"""The Python client against a real service: both variants, renewal by itself, errors that say what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gatehouse.client import (
+    AsyncClient,
+    CaptchaGone,
+    CaptchaWrong,
+    Client,
+    CredentialsWrong,
+    GatehouseError,
+    MustWait,
+    NotLoggedIn,
+    SessionEnded,
+    Unreachable,
+    Variant,
+)
+from tests.running import ANSWER, PASSWORD, Running, free_port
+
+VARIANTS: tuple[Variant, ...] = ("A", "B")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Counting(httpx.HTTPTransport):
+    """The real thing, and how often refresh went through it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refreshes = 0
+        self.lose_answers = 0
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = super().handle_request(request)
+        if request.url.path.endswith("refresh-token"):
+            with self._lock:
+                self.refreshes += 1
+                if self.lose_answers:
+                    self.lose_answers -= 1
+                    response.read()
+                    response.close()
+                    raise httpx.ReadError("lost")
+        return response
+
+
+class CountingAsync(httpx.AsyncHTTPTransport):
+    refreshes = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.refreshes += request.url.path.endswith("refresh-token")
+        return await super().handle_async_request(request)
+
+
+@pytest.fixture(params=VARIANTS)
+def client(service: Running, request: pytest.FixtureRequest) -> Iterator[Client]:
+    with Client(service.url, variant=request.param) as client:
+        yield client
+
+
+def log_in(client: Client) -> None:
+    client.login("admin", PASSWORD, client.captcha(), ANSWER)
+
+
+def generation(client: Client | AsyncClient) -> int:
+    """How often the service has rotated the session: the third part of the refresh token."""
+    assert client.tokens is not None
+    return int(client.tokens.refresh.split(".")[2])
+
+
+def test_a_whole_visit(client: Client) -> None:
+    captcha = client.captcha()
+    assert captcha.png.startswith(b"\x89PNG")
+    client.login("admin", PASSWORD, captcha, ANSWER)
+    me = client.me()
+    assert (me.username, me.roles) == ("admin", ("ADMIN",))
+    assert "sys:user:add" in me.perms
+    assert client.refresh().expires_in == 7200
+    assert generation(client) == 2
+    client.logout()
+    assert client.tokens is None
+    with pytest.raises(NotLoggedIn):
+        client.me()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_a_whole_visit_with_tasks(service: Running, variant: Variant) -> None:
+    async with AsyncClient(service.url, variant=variant) as client:
+        await client.login("admin", PASSWORD, await client.captcha(), ANSWER)
+        assert (await client.me()).id == 1
+        await client.refresh()
+        assert generation(client) == 2
+        await client.logout()
+        with pytest.raises(NotLoggedIn):
+            await client.access_token()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_twenty_threads_at_expiry_refresh_once(service: Running, variant: Variant) -> None:
+    clock, transport = Clock(), Counting()
+    with Client(service.url, variant=variant, transport=transport, clock=clock) as client:
+        log_in(client)
+        clock.now += 7199
+        together = threading.Barrier(20)
+
+        def call(_: int) -> int:
+            together.wait()
+            return client.me().id
+
+        with ThreadPoolExecutor(20) as pool:
+            assert list(pool.map(call, range(20))) == [1] * 20
+        assert (transport.refreshes, generation(client)) == (1, 2)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_twenty_tasks_at_expiry_refresh_once(service: Running, variant: Variant) -> None:
+    clock, transport = Clock(), CountingAsync()
+    async with AsyncClient(service.url, variant=variant, transport=transport, clock=clock) as client:
+        await client.login("admin", PASSWORD, await client.captcha(), ANSWER)
+        clock.now += 7199
+        answers = await asyncio.gather(*(client.me() for _ in range(20)))
+        assert {answer.id for answer in answers} == {1}
+        assert (transport.refreshes, generation(client)) == (1, 2)
+
+
+async def test_a_cancelled_caller_does_not_take_the_others_along(service: Running) -> None:
+    clock = Clock()
+    async with AsyncClient(service.url, clock=clock) as client:
+        await client.login("admin", PASSWORD, await client.captcha(), ANSWER)
+        clock.now += 7199
+        first, second = asyncio.create_task(client.me()), asyncio.create_task(client.me())
+        await asyncio.sleep(0)  # the first has started the flight
+        first.cancel()
+        assert (await second).id == 1
+        assert generation(client) == 2
+
+
+def test_nothing_is_renewed_before_it_is_due(service: Running) -> None:
+    clock, transport = Clock(), Counting()
+    with Client(service.url, transport=transport, clock=clock) as client:
+        log_in(client)
+        clock.now += 7169
+        client.me()
+        assert transport.refreshes == 0
+        clock.now += 1
+        client.me()
+        assert transport.refreshes == 1
+
+
+def test_a_lost_answer_to_a_refresh_logs_nobody_out(service: Running) -> None:
+    transport = Counting()
+    with Client(service.url, transport=transport) as client:
+        log_in(client)
+        transport.lose_answers = 1
+        client.refresh()
+        assert (transport.refreshes, generation(client)) == (2, 2)
+        assert client.me().id == 1
+
+
+def test_an_access_token_refused_before_its_time_is_renewed_once(tmp_path: Path) -> None:
+    """The client's clock stands still while the token runs out: the service knows better."""
+    with Running(tmp_path / "data", access_ttl=1) as running, Client(running.url, clock=Clock()) as client:
+        log_in(client)
+        assert client.tokens is not None
+        until_refused(running, client.tokens.access)
+        assert client.me().id == 1
+        assert generation(client) == 2
+
+
+def until_refused(running: Running, access: str) -> None:
+    with running.client(headers={"Authorization": f"Bearer {access}"}) as http:
+        while http.get("/api/v1/users/me").status_code == 200:
+            pass
+
+
+def test_a_session_that_was_ended_elsewhere_is_told_as_such(client: Client, service: Running) -> None:
+    log_in(client)
+    assert client.tokens is not None
+    with Client(service.url) as other:
+        other.resume(client.tokens.refresh)
+        other.logout()
+    with pytest.raises(SessionEnded) as ended:
+        client.me()
+    assert (ended.value.status, ended.value.code) == (401, "A0231")
+    assert client.tokens is None
+
+
+def test_refusals_say_what_the_service_said(client: Client) -> None:
+    captcha = client.captcha()
+    with pytest.raises(CaptchaWrong) as wrong:
+        client.login("admin", PASSWORD, captcha, "zzzz")
+    assert (wrong.value.status, wrong.value.code, wrong.value.retry_after) == (400, "A0240", None)
+    assert wrong.value.request_id
+    assert wrong.value.msg in str(wrong.value)
+    with pytest.raises(CaptchaGone):
+        client.login("admin", PASSWORD, captcha, ANSWER)
+    with pytest.raises(CredentialsWrong):
+        client.login("admin", "not the password", client.captcha(), ANSWER)
+    with pytest.raises(GatehouseError) as missing:
+        client.login("admin", PASSWORD)
+    assert missing.value.code == "A0410"
+
+
+def test_waiting_times_come_along(tmp_path: Path) -> None:
+    limits = {"limits": "on", "limit_captcha_address": "1/minute"}
+    with Running(tmp_path / "data", **limits) as running, Client(running.url) as client:
+        client.captcha()
+        with pytest.raises(MustWait) as waits:
+            client.captcha()
+    assert waits.value.status == 429
+    assert waits.value.retry_after is not None
+    assert 1 <= waits.value.retry_after <= 60
+
+
+def test_no_service_is_told_apart_from_a_refusal() -> None:
+    with Client(f"http://127.0.0.1:{free_port()}") as client, pytest.raises(Unreachable) as nobody:
+        client.captcha()
+    assert nobody.value.status == 0
+
+
+def test_tokens_reach_no_log_no_repr_and_no_error(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    log_in(client)
+    first = client.tokens
+    client.refresh()
+    client.me()
+    second = client.tokens
+    client.logout()
+    with pytest.raises(SessionEnded) as ended:
+        client.resume(second.refresh if second else "")
+    said = caplog.text + repr(first) + repr(second) + repr(ended.value) + str(ended.value)
+    assert "refresh-token" in said  # httpx did log the request
+    for tokens in (first, second):
+        assert tokens is not None
+        for secret in (tokens.access, tokens.refresh):
+            assert secret not in said
+            assert secret.rsplit(".", 1)[1] not in said
+    assert PASSWORD not in said

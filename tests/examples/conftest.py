@@ -1,0 +1,40 @@
+"""The people of the examples: an administrator and somebody without any role."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from tests.conversation import LOGOUT, bearer, login
+from tests.people import add_user
+from tests.running import Running
+
+Headers = dict[str, str]
+
+
+class People(NamedTuple):
+    """What each sends along; `gone` has logged out."""
+
+    admin: Headers
+    guest: Headers
+    forged: Headers
+    gone: Headers
+
+
+@pytest.fixture(scope="session")
+def people(service: Running) -> People:
+    add_user(service, "guest-of-the-examples")
+    with service.client() as client:
+        admin = login(client)
+        guest = login(client, username="guest-of-the-examples")
+        gone = login(client)
+        assert client.post(LOGOUT, headers=bearer(gone)).status_code == 200
+    head, body, mark = admin["accessToken"].split(".")
+    forged = f"{head}.{body}.{mark[::-1]}"
+    return People(bearer(admin), bearer(guest), bearer(forged), bearer(gone))
+
+
+def outcome(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json().get("code", "") if answer.status_code >= 400 else ""

@@ -1,0 +1,95 @@
+"""The nemesis: one after the other, it does to nodes and servers what happens to them in a bad year."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+
+from tests.engines import PostgresServer, RedisServer
+from tests.running import Running
+
+RESTART_SECONDS = 60
+
+
+class Nemesis:
+    def __init__(self, random: Random, nodes: list[Running], postgres: PostgresServer, redis: RedisServer) -> None:
+        self.random = random
+        self.nodes = nodes
+        self.postgres = postgres
+        self.redis = redis
+        self.done: Counter[str] = Counter()
+        self.faults: dict[str, Callable[[], None]] = {
+            "node killed": self.kill_node,
+            "worker killed": self.kill_worker,
+            "node paused": self.pause_node,
+            "redis killed": lambda: self._away(self.redis, "kill"),
+            "redis stopped": lambda: self._away(self.redis, "stop"),
+            "redis paused": lambda: self._pause(self.redis),
+            "postgresql killed": lambda: self._away(self.postgres, "kill"),
+            "postgresql stopped": lambda: self._away(self.postgres, "stop"),
+            "postgresql paused": lambda: self._pause(self.postgres),
+        }
+
+    def strike(self) -> str:
+        """One fault, from the blow to the return."""
+        name = self.random.choice(list(self.faults))
+        self.faults[name]()
+        self.done[name] += 1
+        return name
+
+    def rest(self) -> None:
+        time.sleep(self.random.uniform(0.3, 1.2))
+
+    def kill_node(self) -> None:
+        node = self.random.choice(self.nodes)
+        node.kill()
+        self._sleep(0.1, 0.5)
+        start_again(node)
+
+    def kill_worker(self) -> None:
+        for worker in self.random.choice(self.nodes).workers():
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+
+    def pause_node(self) -> None:
+        workers = self.random.choice(self.nodes).workers()
+        for worker in workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGSTOP)
+        self._sleep(0.2, 3.0)
+        for worker in workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGCONT)
+
+    def _away(self, server: PostgresServer | RedisServer, how: str) -> None:
+        getattr(server, how)()
+        self._sleep(0.0, 1.5)
+        server.start()
+
+    def _pause(self, server: PostgresServer | RedisServer) -> None:
+        server.pause()
+        self._sleep(0.2, 3.0)
+        server.resume()
+
+    def _sleep(self, low: float, high: float) -> None:
+        time.sleep(self.random.uniform(low, high))
+
+
+def start_again(node: Running) -> None:
+    """As an orchestrator would: until it runs."""
+    deadline = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            node.start()
+        except RuntimeError:
+            if time.monotonic() > deadline:
+                raise
+            with suppress(ProcessLookupError, AssertionError):
+                node.kill()
+        else:
+            return

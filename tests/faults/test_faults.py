@@ -1,0 +1,21 @@
+"""A short run with every `make test`; `make faults` is the long one."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+from tests.faults.history import Outcome, What
+from tests.faults.world import run
+
+SECONDS = 40
+
+
+def test_promises_hold_while_everything_is_being_killed(tmp_path: Path) -> None:
+    report = run(tmp_path, random.randrange(10_000), seconds=SECONDS)
+    print(report.summary())
+    assert not report.violations, report.summary()
+    done = Counter(operation.what for operation in report.history if operation.outcome is Outcome.OK)
+    assert min(done[what] for what in (What.LOGIN, What.ME, What.REFRESH, What.LOGOUT, What.CHANGE)) > 0
+    assert report.faults.total() > 3

@@ -1,0 +1,115 @@
+"""Puts a run together: servers, nodes, clients and nemesis in, a history with its verdict out."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from gatehouse import logs
+from gatehouse.auth.passwords import hash_password
+from gatehouse.service import open_service
+from gatehouse.settings import load
+from gatehouse.stores.accounts.users import NewUser
+from tests.engines import PostgresServer, RedisServer
+from tests.faults.checker import Violation, check
+from tests.faults.clients import Client, change_accounts
+from tests.faults.history import History, Operation
+from tests.faults.nemesis import Nemesis
+from tests.running import PASSWORD, Running, environment
+
+USERS = [f"user{number}" for number in range(6)]
+CLIENTS = 6
+# Time at the end in which nothing more is broken: what was promised must be seen to hold.
+QUIET_SECONDS = 3.0
+
+
+class Report(NamedTuple):
+    seed: int
+    seconds: float
+    faults: Counter[str]
+    history: list[Operation]
+    violations: list[Violation]
+
+    def summary(self) -> str:
+        outcomes: dict[str, Counter[str]] = {}
+        for operation in self.history:
+            outcomes.setdefault(operation.what, Counter())[operation.outcome] += 1
+        size = f"{self.faults.total()} faults, {len(self.history)} operations, {len(self.violations)} violations"
+        lines = [
+            f"seed {self.seed}, {self.seconds:.0f} s, {size}",
+            "",
+            *(f"  {count:6}  {name}" for name, count in sorted(self.faults.items())),
+            "",
+            f"  {'':10}{'ok':>8}{'refused':>9}{'unknown':>9}",
+        ]
+        lines += [
+            f"  {what:10}{counts['ok']:8}{counts['refused']:9}{counts['unknown']:9}"
+            for what, counts in sorted(outcomes.items())
+            if what != "leave"
+        ]
+        for violation in self.violations[:20]:
+            lines += ["", f"VIOLATED: {violation.promise}", f"  {violation.operation}", f"  {violation.because}"]
+        return "\n".join(lines)
+
+
+def run(
+    folder: Path, seed: int, *, seconds: float = 0, faults: int = 0, nodes: int = 2, redis_options: Sequence[str] = ()
+) -> Report:
+    """Run until so many seconds have passed and so many faults are done."""
+    logs.configure("error", "json")  # the operator's own: the nodes write to files
+    postgres, redis = PostgresServer(), RedisServer(*redis_options)
+    settings = {
+        "state_url": redis.url(),
+        "database_url": postgres.url("faults"),
+        "secret": "R7q0m2Xv9LdKtB4yHs6ZfW1cJp8NgE3aUoTi5QbV",
+        "sessions_per_user": 10_000,
+        "issuer": "http://faults.test",
+    }
+    running = [Running(folder / f"node{number}", workers=1, **settings) for number in range(nodes)]
+    try:
+        postgres.start()
+        redis.start()
+        postgres.create("faults")
+        for node in running:
+            node.start()
+        began = time.monotonic()
+        nemesis = Nemesis(Random(seed), running, postgres, redis)
+        environ = environment(folder / "operator", 1, **settings)
+        history = asyncio.run(_live(environ, seed, nemesis, [node.url for node in running], seconds, faults))
+        return Report(seed, time.monotonic() - began, nemesis.done, history, check(history))
+    finally:
+        for node in running:
+            if node.process is not None and node.process.poll() is None:
+                node.kill()
+        redis.remove()
+        postgres.remove()
+
+
+async def _live(
+    environ: dict[str, str], seed: int, nemesis: Nemesis, urls: list[str], seconds: float, faults: int
+) -> list[Operation]:
+    history, stop = History(), asyncio.Event()
+    operator = open_service(load(environ=environ))
+    hashed = hash_password(PASSWORD)
+    for user in USERS:
+        await operator.accounts.add_user(NewUser(user, "v0", hashed, 1, 0.0))
+    clients = [Client(number, Random(seed * 1000 + number), history, urls, USERS) for number in range(CLIENTS)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            for client in clients:
+                group.create_task(client.live(stop))
+            group.create_task(change_accounts(operator.accounts, Random(seed), history, USERS, stop))
+            until = time.monotonic() + seconds
+            while time.monotonic() < until or nemesis.done.total() < faults:
+                await asyncio.to_thread(nemesis.strike)
+                await asyncio.to_thread(nemesis.rest)
+            await asyncio.sleep(QUIET_SECONDS)
+            stop.set()
+    finally:
+        await operator.stop()
+    return history.operations

@@ -1,0 +1,305 @@
+"""Redis in its other shapes: URLs, a Cluster that moves its slots, Sentinels that name a new primary."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+
+from gatehouse.readable import Rate
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.state import Session, Waits
+from gatehouse.stores.state.redis import RedisState
+from gatehouse.stores.state.redis.servers import read_url, slot_of
+from gatehouse.stores.state.redis.wire import Address
+from tests.engines import RedisServer
+from tests.running import free_port
+
+NOW = 1_800_000_000.0
+NODES = 3
+SLOTS = 16384
+
+
+def session(user: int) -> Session:
+    return Session(f"{user}-{'x' * 22}", user, 1, NOW, NOW, NOW + 100, NOW + 1000, "192.0.2.1", "agent")
+
+
+async def eventually(work: Callable[[], Awaitable[object]], seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            await work()
+        except StoreUnavailable:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+        else:
+            return
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "addresses", "greeting"),
+    [
+        ("redis://host", "", [("host", 6379)], []),
+        ("redis://host:7000/0", "", [("host", 7000)], []),
+        ("redis://:p%40ss@[::1]:7000/3", "", [("::1", 7000)], [("AUTH", "p@ss"), ("SELECT", "3")]),
+        ("redis://user:pass@host/", "", [("host", 6379)], [("AUTH", "user", "pass")]),
+        ("redis+sentinel://a,b:26380/main/2", "sentinel", [("a", 26379), ("b", 26380)], [("SELECT", "2")]),
+        ("redis+cluster://a:1,b:2", "cluster", [("a", 1), ("b", 2)], []),
+    ],
+)
+def test_a_url_says_where_to_go(url: str, kind: str, addresses: list[object], greeting: list[object]) -> None:
+    place = read_url(url)
+    assert (place.kind, list(place.addresses), list(place.greeting)) == (kind, addresses, greeting)
+    assert place.tls is None
+
+
+def test_a_double_s_means_tls() -> None:
+    assert read_url("rediss://host").tls is not None
+    assert read_url("rediss+cluster://host").tls is not None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://host", "redis://", "redis://:hush@", "redis://host:hush", "redis://host/hush", "redis://host?hush=1",
+        "redis+sentinel://host:26379", "redis+cluster://host/1", "redis+hush://host", "hush",
+    ],
+)  # fmt: skip
+def test_a_url_that_cannot_be_read_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|option") as refusal:
+        read_url(url)
+    assert "hush@" not in str(refusal.value)
+
+
+def test_keys_of_one_user_share_a_slot() -> None:
+    assert slot_of(b"123456789") == 0x31C3  # the example of the specification
+    assert slot_of(b"gatehouse:{17}") == slot_of(b"17")
+    assert slot_of(b"gatehouse:{waits}:a{b}") == slot_of(b"gatehouse:{waits}")
+    assert slot_of(b"{}x") != slot_of(b"")
+
+
+async def test_nobody_there_is_an_outage_not_a_hang() -> None:
+    for url in ("redis://127.0.0.1:{}", "redis+cluster://127.0.0.1:{}", "redis+sentinel://127.0.0.1:{}/main"):
+        state = RedisState(url.format(free_port()))
+        async with asyncio.timeout(5):
+            for _ in range(3):
+                with pytest.raises(StoreUnavailable):
+                    await state.read_session("7-x")
+            await state.close()
+
+
+async def test_a_server_that_speaks_no_redis_is_an_outage() -> None:
+    async def babble(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(babble, "127.0.0.1", 0)
+    state = RedisState(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    with pytest.raises(StoreUnavailable):
+        await state.read_session("7-x")
+    await state.close()
+    server.close()
+
+
+async def test_a_password_is_given_and_needed() -> None:
+    server = RedisServer("--requirepass", "hush")
+    server.answers = lambda: b"NOAUTH" in _said(server)  # type: ignore[method-assign]
+    server.start()
+    try:
+        right = RedisState(f"redis://:hush@127.0.0.1:{server.port}")
+        await right.ping()
+        await right.close()
+        for url in (server.url(), f"redis://:wrong@127.0.0.1:{server.port}"):
+            wrong = RedisState(url)
+            with pytest.raises(StoreUnavailable):
+                await wrong.ping()
+            await wrong.close()
+    finally:
+        server.remove()
+
+
+def _said(server: RedisServer) -> bytes:
+    try:
+        return server.say("PING")
+    except OSError:
+        return b""
+
+
+async def test_scripts_are_given_again_to_a_server_that_forgot_them(redis_server: RedisServer) -> None:
+    state = RedisState(redis_server.url(62))
+    await state.open_session(session(7), 50)
+    redis_server.say("SCRIPT FLUSH")
+    assert await state.rotate_session(session(7).id, 1, NOW, NOW + 5) is not None
+    await state.end_sessions_of(7)
+    await state.close()
+
+
+async def test_every_key_has_an_expiry(redis_server: RedisServer) -> None:
+    redis_server.say("SELECT 63\r\nFLUSHDB")
+    state = RedisState(redis_server.url(63))
+    await state.open_session(session(7), 50)
+    await state.rotate_session(session(7).id, 1, NOW, NOW + 5)
+    await state.raise_epochs([7, 8], NOW)
+    await state.use_captcha(b"x", int(NOW) + 5, NOW)
+    await state.take("k", Rate(5, 60), NOW)
+    await state.strike("k", Waits(1, 60, (30,), 100), NOW)
+    await state.remember("k", NOW + 5, NOW)
+    await state.ping()
+    call = state._servers.call
+    keys = await call(b"", "KEYS", "*")
+    assert len(keys) == 8
+    for key in keys:
+        assert await call(key, "TTL", key) > 0, key
+    await state.close()
+
+
+async def test_advice_names_what_the_promises_lack() -> None:
+    server = RedisServer("--appendonly", "no", "--maxmemory-policy", "allkeys-lru")
+    server.start()
+    try:
+        state = RedisState(server.url())
+        advice = await state.advice()
+        await state.close()
+    finally:
+        server.remove()
+    assert len(advice) == 2
+    assert "noeviction" in advice[0]
+    assert "appendonly yes" in advice[1]
+
+
+# Cluster
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[list[RedisServer]]:
+    servers = [RedisServer("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no") for _ in range(NODES)]
+    try:
+        for server in servers:
+            while server.port > 55_000:  # the bus of a node listens 10,000 ports further up
+                server.port = free_port()
+            server.start()
+        share = SLOTS // NODES + 1
+        for number, server in enumerate(servers):
+            slots = range(number * share, min((number + 1) * share, SLOTS))
+            server.say("CLUSTER ADDSLOTS", *map(str, slots))
+            server.say("CLUSTER SET-CONFIG-EPOCH", str(number + 1))
+            server.say("CLUSTER MEET 127.0.0.1", str(servers[0].port))
+        deadline = time.monotonic() + 20
+        while not all(server.say("CLUSTER INFO").count(b"cluster_known_nodes:3\r\n") for server in servers):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        while not all(b"cluster_state:ok" in server.say("CLUSTER INFO") for server in servers):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield servers
+    finally:
+        for server in servers:
+            server.remove()
+
+
+def cluster_url(servers: list[RedisServer]) -> str:
+    return "redis+cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in servers)
+
+
+async def test_a_cluster_spreads_users_over_its_servers(cluster: list[RedisServer]) -> None:
+    state = RedisState(cluster_url(cluster[:1]))
+    users = range(1, 61)
+    await asyncio.gather(*(state.open_session(session(user), 50) for user in users))
+    await state.raise_epochs(users, NOW)
+    for user in users:
+        read = await state.read_session(session(user).id)
+        assert read is not None
+        assert read.epoch == int(NOW * 1000)
+    counts = [int(server.say("DBSIZE")[1:]) for server in cluster]
+    assert min(counts) > 0
+    assert await state.advice() == []
+    await state.close()
+
+
+async def test_a_slot_that_moves_is_followed(cluster: list[RedisServer]) -> None:
+    state = RedisState(cluster_url(cluster))
+    user = next(user for user in range(1000, 2000) if slot_of(str(user).encode()) < SLOTS // NODES)
+    slot = str(slot_of(str(user).encode()))
+    await state.read_session(session(user).id)  # it knows the old place now
+    target = cluster[1].say("CLUSTER MYID").split()[1].decode()
+    source = cluster[0].say("CLUSTER MYID").split()[1].decode()
+
+    cluster[1].say("CLUSTER SETSLOT", slot, "IMPORTING", source)
+    cluster[0].say("CLUSTER SETSLOT", slot, "MIGRATING", target)
+    await state.open_session(session(user), 50)  # sent on by ASK while the slot is moving
+    assert await state.read_session(session(user).id) == session(user)
+
+    for server in (cluster[1], cluster[0], cluster[2]):
+        server.say("CLUSTER SETSLOT", slot, "NODE", target)
+    assert await state.read_session(session(user).id) == session(user)  # sent on by MOVED, once and for all
+    assert state._servers._slots[int(slot)] == Address("127.0.0.1", cluster[1].port)  # type: ignore[attr-defined]
+    await state.close()
+
+
+async def test_a_lost_server_of_a_cluster_is_an_outage_for_its_users_alone(cluster: list[RedisServer]) -> None:
+    state = RedisState(cluster_url(cluster))
+    mine, other = (
+        next(user for user in range(3000, 4000) if low <= slot_of(str(user).encode()) < high)
+        for low, high in ((2 * SLOTS // NODES + 9, SLOTS), (0, SLOTS // NODES))
+    )
+    for user in (mine, other):
+        await state.open_session(session(user), 50)
+    cluster[2].stop()
+    with pytest.raises(StoreUnavailable):
+        await state.read_session(session(mine).id)
+    assert await state.read_session(session(other).id) == session(other)
+    cluster[2].start()
+
+    async def read() -> None:
+        assert await state.read_session(session(mine).id) == session(mine)
+
+    await eventually(read)
+    await state.close()
+
+
+# Sentinel
+
+
+class Sentinel(RedisServer):
+    def __init__(self, primary: int) -> None:
+        super().__init__()
+        (self.folder / "sentinel.conf").write_text(
+            f"port {self.port}\nbind 127.0.0.1\nsentinel monitor main 127.0.0.1 {primary} 1\n"
+            "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
+        )
+
+    def command(self) -> list[str]:
+        return [super().command()[0], str(self.folder / "sentinel.conf"), "--sentinel"]
+
+
+async def test_the_primary_that_sentinels_name_is_followed() -> None:
+    primary = RedisServer()
+    replica = RedisServer("--replicaof", f"127.0.0.1 {primary.port}")
+    sentinel = Sentinel(primary.port)
+    try:
+        primary.start()
+        replica.start()
+        sentinel.start()
+        state = RedisState(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{sentinel.port}/main")
+        await state.open_session(session(7), 50)
+        deadline = time.monotonic() + 20
+        while b"slaves=1" not in sentinel.say("INFO sentinel") or int(replica.say("DBSIZE")[1:]) == 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        primary.kill()
+        with pytest.raises(StoreUnavailable):
+            await state.read_session(session(7).id)
+
+        async def rotate() -> None:
+            rotation = await state.rotate_session(session(7).id, 1, NOW, NOW + 50)
+            assert rotation is not None
+            assert rotation.rotated
+
+        await eventually(rotate, 30)
+        await state.close()
+    finally:
+        for server in (sentinel, replica, primary):
+            server.remove()

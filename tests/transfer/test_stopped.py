@@ -1,0 +1,45 @@
+"""A run that is killed leaves whole batches behind, and goes on where it was when it is run again."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+import time
+
+from tests.transfer.conftest import Place
+from tests.transfer.console import furnished
+
+PEOPLE = 8000
+
+
+def test_a_killed_run_can_be_run_again(place: Place, sqlite_url: str) -> None:
+    console = furnished(sqlite_url)
+    for number in range(100, 100 + PEOPLE):
+        console.user(number, f"user{number}", 3, 2, dept_id=2)
+    console.write()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "gatehouse", "import", "youlai", "--from", sqlite_url],
+        env=place.running.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while count(place, "users") < 1000:
+        assert running.poll() is None, "the import was over before it could be killed"
+        time.sleep(0.001)
+    running.kill()
+    running.wait()
+    there = count(place, "users")
+    assert 1000 <= there < PEOPLE
+    # Every batch is there with its roles and its audit events, or not at all.
+    assert count(place, "user_roles") == 3 + 2 * (there - 3)
+    assert count(place, "audit_events", "event = 'user.added' AND address = 'import'") == there
+    told = place.bring(sqlite_url)
+    assert told["users"] == {"added": PEOPLE + 3 - there, "changed": 0, "unchanged": there}
+    assert count(place, "users") == PEOPLE + 3
+    assert count(place, "user_roles") == 3 + 2 * PEOPLE
+
+
+def count(place: Place, table: str, where: str = "1") -> int:
+    with contextlib.closing(sqlite3.connect(place.running.data / "accounts.db", timeout=10)) as db:
+        [(number,)] = db.execute(f"SELECT count(*) FROM {table} WHERE {where}")
+    return int(number)

@@ -1,0 +1,116 @@
+"""Asking the service about each token: revocation shows at once, perms are known, and doubt lets nobody in."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from gatehouse.verify import Forbidden, Introspector, TokenInvalid, Unavailable
+from tests.conversation import LOGOUT, bearer, login
+from tests.people import add_user, backstage, service_key
+from tests.running import Running, free_port
+from tests.verify.issuer import Issuer
+
+
+@pytest.fixture(scope="module")
+def url(service: Running) -> str:
+    return f"{service.url}/oauth2/introspect"
+
+
+@pytest.fixture(scope="module")
+def key(service: Running) -> str:
+    return service_key(service)
+
+
+@pytest.fixture
+def token(client: httpx.Client) -> Iterator[str]:
+    token = login(client)["accessToken"]
+    yield token
+    client.post(LOGOUT, headers=bearer(token))
+
+
+def test_roles_and_perms_are_known(url: str, key: str, token: str) -> None:
+    principal = Introspector(url, key).check(token)
+    assert (principal.user_id, principal.username, principal.roles) == (1, "admin", {"ADMIN"})
+    principal.require("sys:user:add", "sys:role:add")
+    principal.require_role("ADMIN")
+    with pytest.raises(Forbidden):
+        principal.require("sys:user:add", "no:such:perm")
+    assert asyncio.run(Introspector(url, key).check_async(token)) == principal
+
+
+def test_a_logout_shows_at_once(url: str, key: str, token: str, client: httpx.Client) -> None:
+    introspector = Introspector(url, key)
+    introspector.check(token)
+    client.post(LOGOUT, headers=bearer(token))
+    with pytest.raises(TokenInvalid) as refused:
+        introspector.check(token)
+    assert refused.value.status == 401
+
+
+def test_a_perm_taken_away_shows_at_once(url: str, key: str, service: Running, client: httpx.Client) -> None:
+    backstage(service, lambda s: s.accounts.add_role("VERIFY", "Verify", ["doc:page:edit"]))
+    add_user(service, "vera", ("VERIFY",))
+    introspector = Introspector(url, key)
+    token = login(client, username="vera")["accessToken"]
+    introspector.check(token).require("doc:page:edit")
+    backstage(service, lambda s: s.accounts.deny("VERIFY", ["doc:page:edit"]))
+    with pytest.raises(Forbidden):
+        introspector.check(token).require("doc:page:edit")
+
+
+def test_what_is_remembered_is_forgotten_in_time(url: str, key: str, token: str, client: httpx.Client) -> None:
+    now = [time.time()]
+    introspector = Introspector(url, key, remember=5, clock=lambda: now[0])
+    introspector.check(token)
+    client.post(LOGOUT, headers=bearer(token))
+    now[0] += 4.9
+    introspector.check(token)
+    now[0] += 0.1
+    with pytest.raises(TokenInvalid):
+        introspector.check(token)
+
+
+def test_nothing_is_remembered_beyond_the_life_of_its_token(
+    url: str, key: str, token: str, client: httpx.Client
+) -> None:
+    now = [time.time() + 7190]
+    introspector = Introspector(url, key, remember=30, clock=lambda: now[0])
+    principal = introspector.check(token)
+    client.post(LOGOUT, headers=bearer(token))
+    now[0] = principal.expires
+    with pytest.raises(TokenInvalid):
+        introspector.check(token)
+
+
+def test_memory_is_bounded() -> None:
+    with pytest.raises(ValueError, match="remember"):
+        Introspector("https://login.example.com/oauth2/introspect", "ghs_x", remember=3600)
+
+
+@pytest.mark.parametrize("garbage", ["", "short", "a b" * 20, "é" * 40, "\ud800" * 20, "x" * 5000])
+def test_garbage_is_not_asked_about(garbage: str) -> None:
+    with pytest.raises(TokenInvalid):
+        Introspector(f"http://127.0.0.1:{free_port()}/oauth2/introspect", "ghs_x").check(garbage)
+
+
+def test_an_unknown_service_key_lets_nobody_in(url: str, token: str) -> None:
+    with pytest.raises(Unavailable, match="401") as refused:
+        Introspector(url, "ghs_unknown").check(token)
+    assert refused.value.status == 503
+    assert token not in str(refused.value)
+    assert "ghs_unknown" not in str(refused.value)
+
+
+def test_a_service_that_is_away_lets_nobody_in(token: str) -> None:
+    with pytest.raises(Unavailable):
+        Introspector(f"http://127.0.0.1:{free_port()}/oauth2/introspect", "ghs_x").check(token)
+
+
+def test_an_answer_of_another_form_lets_nobody_in(token: str) -> None:
+    with Issuer() as stranger, pytest.raises(Unavailable):
+        Introspector(stranger.url, "ghs_x").check(token)
