@@ -62,9 +62,8 @@ async def run(subject: Subject, seconds: float) -> None:
         )
         for name, times in (("users/me", me), ("liveness", live)):
             p99 = statistics.quantiles(times, n=100)[98]
-            print(
-                f"{label:24} {name:9} median {statistics.median(times):6.1f} ms, p99 {p99:6.1f} ms, {len(times)} samples"
-            )
+            middle = statistics.median(times)
+            print(f"{label:24} {name:9} median {middle:6.1f} ms, p99 {p99:6.1f} ms, {len(times)} samples")
         if answers:
             print(f"{'':24} answers {dict(sorted(answers.items()))}, memory {subject.memory():.0f} MB")
 

@@ -44,7 +44,7 @@ def main() -> None:
         addresses = [f"203.0.{n // 250}.{n % 250 + 1}" for n in range(count)]
         verdicts, refused, locked_out = guess_for_a_day(addresses)
         print(
-            f"{count:5} addresses: {verdicts} guesses in a day, {refused} refused; owner locked out {locked_out} times of 24"
+            f"{count:5} addresses: {verdicts} guesses in a day, {refused} refused; owner refused {locked_out} of 24 times"
         )
 
 

@@ -18,17 +18,17 @@ def draw(rows: list[dict[str, Any]]) -> str:
     """One bar an operation: its ratio to its yardstick, against the mark of what is asked."""
     height = TOP + ROW * len(rows) + 20
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 150} {height}" role="img" '
-        'font-family="system-ui, sans-serif" font-size="13" fill="#24343a">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 150} {height}" role="img">',
+        "<style>text { font: 13px system-ui, sans-serif; fill: #24343a }</style>",
         "<title>Gatehouse beside its yardsticks</title>",
         f'<rect width="{LEFT + WIDTH + 150}" height="{height}" rx="10" fill="#f6f5f1"/>',
-        '<text x="20" y="30" font-size="16" font-weight="600">Gatehouse, as a share of its yardstick (line: asked)</text>',
+        '<text x="20" y="30" style="font-size: 16px">Gatehouse as a share of its yardstick (line: asked)</text>',
     ]
     for number, row in enumerate(rows):
         scale = 0.8 * WIDTH / max(row["ratio"], row["asked"])
         y = TOP + ROW * number
         name = f"{row['operation']} ({row['engine']})"
-        rate = f"{row['ratio']:.2f} × — {row['load']['rate']:,.0f}/s"
+        rate = f"{row['ratio']:.2f} of it: {row['load']['rate']:,.0f}/s"
         parts += [
             f'<text x="20" y="{y + 16}">{escape(name)}</text>',
             f'<text x="20" y="{y + 32}" font-size="11" fill="#66777d">of {escape(row["yardstick"])}</text>',

@@ -58,10 +58,8 @@ def main() -> None:
             for name, times in pair:
                 times.append(measure(client, name))
     for label, times in (("known name, wrong password", known), ("unknown name", unknown)):
-        quartiles = statistics.quantiles(times, n=4)
-        print(
-            f"{label:28} median {quartiles[1] * 1e3:.2f} ms, quartiles {quartiles[0] * 1e3:.2f} to {quartiles[2] * 1e3:.2f}"
-        )
+        low, middle, high = (1e3 * value for value in statistics.quantiles(times, n=4))
+        print(f"{label:28} median {middle:.2f} ms, quartiles {low:.2f} to {high:.2f}")
     probability = chance(known, unknown)
     verdict = "cannot be told apart" if probability >= THRESHOLD else "CAN BE TOLD APART"
     print(f"p = {probability:.3f} (threshold {THRESHOLD}): {verdict}")
