@@ -33,6 +33,7 @@ COMMANDS = {
     "secret": ("secret", "The master secret, from which every other key is derived."),
     "service-key": ("service_key", "Keys with which other services ask about tokens."),
     "migrate": ("migrate", "Bring the databases to this release."),
+    "move": ("move", "Move from the embedded default to PostgreSQL and Redis."),
     "doctor": ("doctor", "Check settings, stores, clock and files; say what to do."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
