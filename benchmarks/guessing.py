@@ -43,9 +43,7 @@ def main() -> None:
     for count in (1, 1000):
         addresses = [f"203.0.{n // 250}.{n % 250 + 1}" for n in range(count)]
         verdicts, refused, locked_out = guess_for_a_day(addresses)
-        print(
-            f"{count:5} addresses: {verdicts} guesses in a day, {refused} refused; owner refused {locked_out} of 24 times"
-        )
+        print(f"{count:5} addresses: {verdicts} guesses in a day, {refused} refused; owner refused {locked_out} of 24")
 
 
 if __name__ == "__main__":
