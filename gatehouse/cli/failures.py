@@ -13,11 +13,7 @@ from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 NO, WRONG, UNREACHABLE = 1, 2, 3
 
 # Which extra of the package brings which driver.
-<<<<<<< HEAD
-_EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "redis": "redis"}
-=======
-_EXTRAS = {"asyncpg": "postgres", "hiredis": "redis"}
->>>>>>> engines
+_EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "hiredis": "redis"}
 
 
 class Explanation(NamedTuple):
