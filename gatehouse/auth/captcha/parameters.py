@@ -39,10 +39,11 @@ class Look:
     bend: float = 0.95
     bend_length: Range = (18.0, 28.0)  # half a letter: longer moves whole letters, shorter frays strokes
 
-    # Light and dark regions. About one boundary an image: enough that no single polarity reads it all, while
-    # most letters stay whole. At half this length OCR gains nothing and people lose one letter in six.
-    region_length: Range = (80.0, 120.0)
-    region_edge: float = 2.0  # softness of the boundary; wider ones swallow strokes
+    # Light and dark regions of the ground. A letter is black where its middle lies on light ground and white
+    # on dark ground, so no single polarity reads an image, yet each letter stays whole: letters inverted half
+    # way through cost people one image in five and OCR nothing.
+    region_length: Range = (80.0, 120.0)  # an image has one or two of them
+    region_edge: float = 2.0  # a soft boundary, or it would look like a stroke
 
     # The curve, of about half a letter's weight, with a rim that cuts the letters beneath. Without the rim
     # OCR reads six times as many. Thinner than this, opening and median filters take it away.
