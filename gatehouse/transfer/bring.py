@@ -193,7 +193,7 @@ class Bring:
 
     def _entry(self, event: Event, user: int | None = None, **detail: object) -> Entry:
         return Entry(
-            id=None,
+            id=0,
             at=self._clock(),
             event=event.value,
             user=user,
