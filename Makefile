@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test faults lint types check bench lock clean
+.PHONY: help run test faults check bench fuzz pictures axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -11,7 +11,7 @@ help:  ## this list
 run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 	@$(BIN)/gatehouse serve
 
-test: $(VENV)/dev.done  ## set everything up and run every check
+test: $(VENV)/dev.done axe  ## set everything up and run every check
 	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest
 
@@ -24,6 +24,22 @@ check: $(VENV)/dev.done  ## formatting, lint, types, floors
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: $(VENV)/bench.done  ## how fast it is, beside its yardsticks (needs wrk; under five minutes)
+	$(BIN)/python -m benchmarks.speed
+
+fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each reader
+	FUZZ_SECONDS=300 $(BIN)/python -m pytest -q tests/test_fuzz.py
+
+pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chromium)
+	$(BIN)/python -m tests.browser.pictures
+
+# What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
+AXE := tests/browser/node_modules/axe-core/package.json
+axe:
+	@test $(AXE) -nt tests/browser/package-lock.json || { \
+	  command -v npm >/dev/null && npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error \
+	    && touch $(AXE); } || echo "npm cannot install axe-core: the tests of accessibility will be left out"
+
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --group build --group dev -c requirements/run.txt -o requirements/dev.txt
@@ -32,12 +48,17 @@ LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal -
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment and caches; data/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache tests/browser/node_modules
 
 $(VENV)/pip.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Gatehouse needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The captcha library is what ours is measured against.
+$(VENV)/bench.done: $(VENV)/dev.done
+	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis
 	@touch $@
 
 $(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done

@@ -29,7 +29,11 @@ class Rate:
     seconds: int
 
     def __str__(self) -> str:
-        return f"{self.count}/{self.seconds}seconds"
+        for unit in ("day", "hour", "minute", "second"):
+            number, rest = divmod(self.seconds, _UNITS[unit])
+            if rest == 0:
+                break
+        return f"{self.count}/{unit}" if number == 1 else f"{self.count}/{number}{unit}s"
 
 
 def duration(text: str) -> int:

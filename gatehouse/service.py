@@ -14,16 +14,18 @@ import structlog
 from gatehouse.auth.accounts import Accounts
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.captcha import Challenges
-from gatehouse.auth.first_start import furnish
+from gatehouse.auth.first_start import ADMINISTRATOR, furnish
 from gatehouse.auth.gate import Gate
 from gatehouse.auth.key_changes import KeyChanges
 from gatehouse.auth.keys import KeyRing, WrongSecret, derive
 from gatehouse.auth.login import Login
 from gatehouse.auth.passwords import HashPool
+from gatehouse.auth.policy import password_problem
 from gatehouse.auth.profiles import Profiles
 from gatehouse.auth.self_service import SelfService
 from gatehouse.auth.service_keys import ServiceKeys
 from gatehouse.auth.sessions import Lifetimes, Sessions
+from gatehouse.auth.stand_ins import StandIns
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import make_secret, read_secrets
@@ -113,7 +115,7 @@ class Service:
         """A worker that starts while the database is away serves as soon as it is back."""
         while not self.ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
-            with suppress(StoreUnavailable):
+            with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
                 await self.ring.load()
         await _every(KEYS_SECONDS, self.reload_keys)
 
@@ -144,6 +146,7 @@ async def prepare(settings: Settings) -> str | None:
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_secret(settings)
     secrets = read_secrets(settings)
+    _check_admin_password(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
     database = open_database(settings)
@@ -167,6 +170,15 @@ async def prepare(settings: Settings) -> str | None:
         return password
     finally:
         await database.close()
+
+
+def _check_admin_password(settings: Settings) -> None:
+    """A password that anyone would try first is for trying things out on this machine, and for nothing else."""
+    problem = password_problem(settings.admin_password, ADMINISTRATOR) if settings.admin_password else None
+    if problem and not settings.listens_on_loopback:
+        raise SettingsError([f"GATEHOUSE_ADMIN_PASSWORD: {problem.value}"])
+    if problem:
+        log.warning("the administrator's password is weak", problem=problem.value)
 
 
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
@@ -206,6 +218,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         sessions=sessions,
         audit=audit,
         clock=clock,
+        stand_ins=StandIns(users, derive(secrets[0], "stand-ins"), clock),
         exempt=settings.captcha_exempt_addresses,
     )
     gate = Gate(

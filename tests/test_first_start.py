@@ -72,6 +72,12 @@ def start_refused(tmp_path: Path, **settings: object) -> str:
     return done.stderr
 
 
+def test_a_weak_administrators_password_is_refused_off_loopback(tmp_path: Path) -> None:
+    problem = start_refused(tmp_path, host="0.0.0.0", admin_password="admin123", limits="on", captcha_test_answer="")
+    assert "GATEHOUSE_ADMIN_PASSWORD" in problem
+    assert "admin123" not in problem
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::"])
 def test_the_test_switches_are_refused_off_loopback(tmp_path: Path, host: str) -> None:
     problem = start_refused(tmp_path, host=host)

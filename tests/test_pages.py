@@ -18,6 +18,14 @@ from tests.running import Running
 STATIC = Path(pages_package.__file__).parent / "static"
 ASSET = re.compile(r'(?:href|src)="(assets/[^"]+)"')
 
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The pages know no store: one engine is enough."""
+    with Running(tmp_path_factory.mktemp("pages") / "data") as running:
+        yield running
+
+
 every_page = pytest.mark.parametrize("path", PAGES)
 
 
@@ -63,12 +71,12 @@ def test_every_module_is_preloaded_by_the_pages_that_need_it(client: httpx.Clien
         text = client.get(path).text
         preloaded = {name.rpartition("/")[2] for name in ASSET.findall(text) if name.endswith(".js")}
         needed: set[str] = set()
-        waiting = re.findall(r'script type="module" src="[^"]*/([\w.]+)"', text)
+        waiting = re.findall(r'script type="module" src="[^"]*/([\w.-]+)"', text)
         while waiting:
             name = waiting.pop()
             if name not in needed:
                 needed.add(name)
-                waiting += re.findall(r'(?:from|import) "\./([\w.]+)"', (STATIC / name).read_text())
+                waiting += re.findall(r'(?:from|import) "\./([\w.-]+)"', (STATIC / name).read_text())
         assert preloaded == needed, path
 
 

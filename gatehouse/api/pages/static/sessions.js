@@ -58,10 +58,9 @@ function device({ browser }) {
 
 /** Address and times, each a piece that does not break; on a narrow screen they stand below each other. */
 function when({ address, openedAt, refreshedAt, current }) {
-  const opened = new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(openedAt));
   const parts = [
     address,
-    word("sessions.opened", { time: opened }),
+    word("sessions.opened", { time: date(openedAt) }),
     current ? word("sessions.now") : word("sessions.refreshed", { time: ago(refreshedAt) }),
   ];
   return parts.filter(Boolean).map((part) => {
@@ -69,6 +68,14 @@ function when({ address, openedAt, refreshedAt, current }) {
     piece.textContent = part;
     return piece;
   });
+}
+
+/** The year only where it is not this one. */
+function date(time) {
+  const moment = new Date(time);
+  const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  const form = { year, month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+  return new Intl.DateTimeFormat(locale(), form).format(moment);
 }
 
 function ago(time) {

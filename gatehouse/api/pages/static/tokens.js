@@ -5,14 +5,21 @@
 
 import { ROOT } from "./place.js";
 import { call } from "./api.js";
+import { forgetTurns, setTurn, turnOf } from "./turns.js";
 
 const KEY = `gatehouse.tokens ${ROOT.pathname}`;
 const REASON = `gatehouse.reason ${ROOT.pathname}`;
 
+// How long what another tab has written may take to get here.
+const ON_ITS_WAY = 2_000;
+
 const channel = new BroadcastChannel(KEY);
 const followers = [];
 
-/** {login, remembered, access, refresh, life, until} or null; `login` names the login they come from. */
+/** {login, turn, remembered, access, refresh, life, until} or null.
+ *
+ * `login` names the login they come from, `turn` counts how often they were renewed since.
+ */
 export function held() {
   const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY);
   return text ? JSON.parse(text) : null;
@@ -21,7 +28,8 @@ export function held() {
 export function enter(set, remembered) {
   const login = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
   drop();
-  return tell(keep(set, login, remembered));
+  forgetTurns();
+  return tell(keep(set, { login, turn: 0, remembered }));
 }
 
 /** Forget the tokens here and in every tab that holds the same, and go to the login page. */
@@ -48,11 +56,13 @@ export async function ask(method, path, body) {
 /** New tokens for old, unless another tab or another call was first. */
 export function renew(stale) {
   return exclusively(async () => {
-    const tokens = held() ?? (await toLogin());
+    const tokens = (await newest()) ?? (await toLogin());
     if (tokens.access !== stale) return tokens;
     try {
       const set = await call("POST", "auth/refresh-token", { body: { refreshToken: tokens.refresh } });
-      return tell(keep(set, tokens.login, tokens.remembered));
+      const renewed = tell(keep(set, { ...tokens, turn: tokens.turn + 1 }));
+      await setTurn(renewed.login, renewed.turn);
+      return renewed;
     } catch (failure) {
       if (failure.code !== "A0231") throw failure;
       const now = held();
@@ -90,11 +100,23 @@ export function reason() {
   return text;
 }
 
-function keep(set, login, remembered) {
+function keep(set, { login, turn, remembered }) {
   const life = set.expiresIn * 1000;
-  const tokens = { login, remembered, access: set.accessToken, refresh: set.refreshToken, life, until: Date.now() + life };
+  const { accessToken: access, refreshToken: refresh } = set;
+  const tokens = { login, turn, remembered, access, refresh, life, until: Date.now() + life };
   store(tokens);
   return tokens;
+}
+
+/** What is held, once it has caught up with the tab that was last to renew. */
+async function newest() {
+  const login = held()?.login;
+  const turn = login ? await turnOf(login) : 0;
+  const end = Date.now() + ON_ITS_WAY;
+  while (held()?.login === login && held()?.turn < turn && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return held();
 }
 
 function store(tokens) {

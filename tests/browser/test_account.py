@@ -1,0 +1,118 @@
+"""The account page: profile, sessions, password, logout."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visiting, add_person
+from tests.browser.visits import Visit, arrived, log_in, tokens
+from tests.conversation import LOGIN, ME, bearer, credentials
+from tests.running import Running
+
+NEW_PASSWORD = "a wholly different phrase"
+
+
+def test_the_profile_is_there(visit: Visit) -> None:
+    page = visit.logged_in()
+    expect(page.locator("#name")).to_have_text("admin")
+    expect(page.locator("#roles li")).to_have_text(["ADMIN"])
+    expect(page.locator("#department")).to_have_text(re.compile(r"\d+"))
+    expect(page.locator("#perms").get_by_text("reset-password")).to_be_visible()
+
+
+def test_without_tokens_the_account_page_leads_to_login(desk: Visit) -> None:
+    page = desk.page("/account")
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_end_another_session(visiting: Visiting, visit: Visit, running: Running, person: str) -> None:
+    elsewhere = visiting(running).logged_in(person)
+    page = visit.logged_in(person)
+    rows = page.locator("#sessions .row")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("This one")
+    page.get_by_role("button", name="End the session").click()
+    expect(rows).to_have_count(1)
+    expect(page.locator("#sessions-message")).to_have_text("One session has ended.")
+    expect(page.locator("#sessions-title")).to_be_focused()
+    elsewhere.reload()
+    expect(elsewhere.locator("#notice")).to_have_text("Your session has ended. Please log in again.")
+
+
+def test_end_all_other_sessions(visit: Visit, running: Running, person: str) -> None:
+    with running.client() as client:
+        others = [client.post(LOGIN, json=credentials(client, username=person)).json()["data"] for _ in range(3)]
+        page = visit.logged_in(person)
+        page.get_by_role("button", name="End all others").click()
+        expect(page.locator("#sessions .row")).to_have_count(1)
+        expect(page.locator("#sessions-message")).to_have_text("3 sessions have ended.")
+        assert {client.get(ME, headers=bearer(other)).status_code for other in others} == {401}
+        assert client.get(ME, headers=bearer(tokens(page)["access"])).status_code == 200
+
+
+def test_change_password(visit: Visit, running: Running) -> None:
+    person = add_person(running)
+    page = visit.logged_in(person)
+    current, new = page.get_by_label("Current password"), page.get_by_label("New password")
+    change = page.get_by_role("button", name="Change password")
+
+    current.fill("not the right one")
+    new.fill(NEW_PASSWORD)
+    change.click()
+    expect(page.locator("#current-message")).to_have_text("That is not your current password")
+    expect(current).to_be_focused()
+
+    current.fill("correct horse battery staple")
+    new.fill("password1")
+    change.click()
+    expect(page.locator("#fresh-message")).to_have_text("This password is among the commonest")
+
+    new.fill(NEW_PASSWORD)
+    change.click()
+    expect(page.locator("#change-message")).to_have_text("Your password is changed. Your other sessions have ended.")
+    expect(current).to_have_value("")
+    page.reload()
+    arrived(page)
+    page.get_by_role("button", name="Log out").click()
+    log_in(page, person)
+    expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+    log_in(page, person, NEW_PASSWORD)
+    arrived(page)
+
+
+def test_log_out_ends_the_session_in_every_tab(visit: Visit, running: Running) -> None:
+    first = visit.logged_in(remember=True)
+    second = visit.page("/account")
+    arrived(second)
+    held = tokens(first)
+    first.get_by_role("button", name="Log out").click()
+    for page in (first, second):
+        expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+        expect(page.locator("#notice")).to_have_text("You are logged out.")
+    with running.client() as client:
+        assert client.get(ME, headers=bearer(held["access"])).status_code == 401
+
+
+def test_the_language_switch_reaches_dates_and_buttons(desk: Visit, running: Running, person: str) -> None:
+    with running.client() as client:
+        client.post(LOGIN, json=credentials(client, username=person))
+    page = desk.logged_in(person)
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_role("button", name="退出登录")).to_be_visible()
+    expect(page.get_by_role("button", name="结束会话")).to_have_text("结束")
+    expect(page.locator(".row.current .when")).to_contain_text("当前活跃")
+
+
+def test_pages_work_under_a_base_path(visiting: Visiting, tmp_path: Path) -> None:
+    with Running(tmp_path / "data", base_path="/sso/gate") as running:
+        page = visiting(running).page("")
+        assert page.url == f"{running.url}/"
+        log_in(page)
+        arrived(page)
+        assert page.url == f"{running.url}/account"
+        page.get_by_role("button", name="Log out").click()
+        expect(page.locator("#notice")).to_be_visible()
+        assert page.url == f"{running.url}/"

@@ -1,0 +1,92 @@
+"""The API page: everything in openapi.json is on it, and every operation can be tried."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.visits import Visit
+from tests.running import ANSWER, PASSWORD, Running
+
+
+def operation(page: Page, name: str) -> Locator:
+    return page.locator(f"#{name}")
+
+
+def send(found: Locator) -> str:
+    found.get_by_role("button", name="Send").click()
+    status = found.locator(".status")
+    status.wait_for()
+    return status.inner_text()
+
+
+def fill_body(found: Locator, **values: str) -> None:
+    field = found.get_by_label("Body")
+    content: dict[str, Any] = json.loads(field.input_value())
+    field.fill(json.dumps(content | values))
+
+
+def log_in_here(page: Page, variant: str) -> None:
+    login = operation(page, "login_post")
+    login.get_by_text(variant, exact=True).click()
+    login.get_by_role("button", name="Get a captcha").click()
+    login.locator(".captcha-line img[src]").wait_for()
+    fill_body(login, password=PASSWORD, captchaCode=ANSWER)
+    assert "00000" in send(login)
+
+
+def test_every_operation_and_every_code_is_shown(desk: Visit, running: Running) -> None:
+    page = desk.page("/docs")
+    expect(page.locator("article").first).to_be_visible()
+    paths = httpx.get(f"{running.url}/openapi.json").json()["paths"]
+    for methods in paths.values():
+        for described in methods.values():
+            shown = operation(page, described["operationId"])
+            expect(shown.get_by_role("heading", name=described["summary"])).to_be_visible()
+            codes = {
+                code
+                for status, answer in described["responses"].items()
+                if status != "200"
+                for code in answer["content"]["application/json"]["schema"]["properties"]["code"]["enum"]
+            }
+            assert codes == set(shown.locator(".codes code").all_inner_texts()) & codes
+    assert page.locator("article").count() == sum(len(methods) for methods in paths.values())
+
+
+@pytest.mark.parametrize(("variant", "id_name"), [("A", "captchaKey"), ("B", "captchaId")])
+def test_log_in_and_use_the_token(visit: Visit, variant: str, id_name: str) -> None:
+    page = visit.page("/docs")
+    log_in_here(page, variant)
+    assert id_name in json.loads(operation(page, "login_post").get_by_label("Body").input_value())
+    expect(page.locator("#kept-text")).to_have_text("Logged in: requests carry your access token.")
+    me = operation(page, "me_get")
+    assert "200 00000" in send(me)
+    expect(me.locator(".answer")).to_contain_text('"username": "admin"')
+    refresh = operation(page, "refresh_post")
+    refresh.get_by_text(variant, exact=True).click()
+    assert "200 00000" in send(refresh)
+    assert "200 00000" in send(operation(page, "logout_post" if variant == "A" else "logout_delete"))
+    expect(page.locator("#kept-text")).to_contain_text("Log in below")
+    page.reload()
+    assert "401 A0230" in send(operation(page, "me_get"))
+
+
+def test_the_captcha_is_shown_as_a_picture(desk: Visit) -> None:
+    page = desk.page("/docs")
+    captcha = operation(page, "captcha_get")
+    send(captcha)
+    picture = captcha.locator("img.picture")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.naturalWidth") >= 108
+
+
+def test_headers_can_be_edited(desk: Visit) -> None:
+    page = desk.page("/docs")
+    me = operation(page, "me_get")
+    me.get_by_label("Headers").fill("Accept-Language: zh\nAuthorization: Bearer nonsense")
+    assert "401 A0230" in send(me)
+    expect(me.locator(".answer")).to_contain_text("登录已失效")

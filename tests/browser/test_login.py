@@ -1,0 +1,208 @@
+"""The login page, as somebody who logs in meets it, on a desktop and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visiting, add_person
+from tests.browser.visits import Visit, arrived, log_in
+from tests.running import Running
+
+
+def test_log_in(visit: Visit) -> None:
+    page = visit.page()
+    log_in(page)
+    arrived(page)
+    expect(page.get_by_role("heading", name="Administrator")).to_be_visible()
+    assert page.evaluate("Object.keys(localStorage).length") == 0
+
+
+def test_remembered_tokens_are_there_in_a_new_tab(desk: Visit) -> None:
+    desk.logged_in(remember=True)
+    arrived(desk.page("/"))
+
+
+def test_a_wrong_captcha_is_told_beside_it_and_a_new_one_comes(visit: Visit) -> None:
+    page = visit.page()
+    page.locator("#captcha-image[src]").wait_for()
+    before = page.locator("#captcha-image").get_attribute("src")
+    log_in(page, captcha="zzzz")
+    field = page.get_by_label("Characters in the picture")
+    expect(page.locator("#captcha-message")).to_have_text("That was not it. Here is a new picture.")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert page.locator("#captcha-image").get_attribute("src") != before
+    log_in(page)
+    arrived(page)
+
+
+def test_a_wrong_password_is_told_beside_it_and_nothing_jumps(visit: Visit) -> None:
+    page = visit.page()
+    page.locator("#captcha-image[src]").wait_for()
+    before = page.locator("#submit").bounding_box()
+    log_in(page, password="not the right one")
+    expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+    expect(page.get_by_label("Password", exact=True)).to_be_focused()
+    assert page.locator("#submit").bounding_box() == before
+    log_in(page)
+    arrived(page)
+
+
+def test_what_is_missing_is_told_without_asking_the_service(desk: Visit) -> None:
+    page = desk.page()
+    page.locator("#captcha-image[src]").wait_for()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator("#username-message")).to_have_text("Enter your username")
+    expect(page.locator("#password-message")).to_have_text("Enter your password")
+    expect(page.get_by_label("Username")).to_be_focused()
+    assert asked == []
+
+
+def test_an_empty_captcha_is_asked_for_unless_one_is_exempt(desk: Visit, running: Running) -> None:
+    page = desk.page()
+    log_in(page, captcha="")
+    expect(page.locator("#captcha-message")).to_have_text("Enter what the picture shows")
+    log_in(page, add_person(running, "--captcha-exempt"), captcha="")
+    arrived(page)
+
+
+@pytest.mark.parametrize("by", ["click", "key"])
+def test_the_picture_is_changed_by_click_and_by_key(desk: Visit, by: str) -> None:
+    page = desk.page()
+    image = page.locator("#captcha-image[src]")
+    image.wait_for()
+    before = image.get_attribute("src")
+    button = page.get_by_role("button", name="Show another picture")
+    if by == "click":
+        button.click()
+    else:
+        button.press("Enter")
+    expect(image).not_to_have_attribute("src", str(before))
+    expect(page.get_by_label("Characters in the picture")).to_be_focused()
+
+
+def test_the_password_can_be_looked_at(desk: Visit) -> None:
+    page = desk.page()
+    field = page.get_by_label("Password", exact=True)
+    field.fill("secret")
+    eye = page.get_by_role("button", name="Show the password")
+    eye.click()
+    expect(field).to_have_attribute("type", "text")
+    expect(eye).to_have_attribute("aria-pressed", "true")
+    eye.click()
+    expect(field).to_have_attribute("type", "password")
+
+
+def test_caps_lock_is_told(desk: Visit) -> None:
+    page = desk.page()
+    page.locator("#captcha-image[src]").wait_for()
+    press = """(on) => document.getElementById("password").dispatchEvent(
+      new KeyboardEvent("keydown", { key: "a", modifierCapsLock: on, bubbles: true }))"""
+    page.evaluate(press, True)
+    expect(page.locator("#password-message")).to_have_text("Caps Lock is on")
+    page.evaluate(press, False)
+    expect(page.locator("#password-message")).to_have_text("")
+
+
+def throttled(page: Page) -> None:
+    for _ in range(2):
+        log_in(page, "somebody", "wrong password")
+        expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+    log_in(page, "somebody", "wrong password")
+    expect(page.locator("#username-message")).to_have_text("Too many failed tries for this name")
+
+
+def test_a_name_that_must_wait_sees_the_time_run_down(visiting: Visiting, tmp_path: Path, size: dict[str, Any]) -> None:
+    with Running(tmp_path / "data", limits="on", limit_login_name="2/minute") as running:
+        page = visiting(running, **size).page()
+        page.clock.install()
+        throttled(page)
+        submit = page.locator("#submit")
+        expect(submit).to_have_text("Try again in 0:30")
+        expect(submit).to_have_attribute("aria-disabled", "true")
+        page.clock.run_for(10_000)
+        expect(submit).to_have_text("Try again in 0:20")
+        # The wait belongs to the name: another one need not wait.
+        page.get_by_label("Username").fill("somebody else")
+        expect(submit).to_have_text("Log in")
+        throttled_again(page)
+        page.clock.run_for(31_000)
+        expect(submit).to_have_text("Log in")
+        expect(submit).to_have_attribute("aria-disabled", "false")
+        expect(page.locator("#username-message")).to_have_text("")
+
+
+def throttled_again(page: Page) -> None:
+    log_in(page, "somebody", "wrong password")
+    expect(page.locator("#submit")).to_contain_text("Try again in 0:")
+
+
+def test_an_address_that_must_wait_is_told_above_the_button(
+    visiting: Visiting, tmp_path: Path, size: dict[str, Any]
+) -> None:
+    with Running(tmp_path / "data", limits="on", limit_login_address="1/minute") as running:
+        page = visiting(running, **size).page()
+        log_in(page, password="wrong password")
+        expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+        log_in(page)
+        expect(page.locator("#form-message")).to_have_text("Too many tries from here")
+        expect(page.locator("#submit")).to_contain_text("Try again in ")
+
+
+def test_a_service_that_is_away_is_told(desk: Visit) -> None:
+    page = desk.page()
+    page.locator("#captcha-image[src]").wait_for()
+    answer = '{"code":"C0300","msg":"The service is not available, try again in a moment"}'
+    headers = {"Retry-After": "2", "Content-Type": "application/json"}
+    page.route("**/auth/login", lambda route: route.fulfill(status=503, headers=headers, body=answer))
+    log_in(page)
+    expect(page.locator("#form-message")).to_have_text("The service is not available just now")
+    expect(page.locator("#submit")).to_contain_text("Try again in 0:0")
+
+
+def test_english_and_chinese_by_the_browser_with_a_switch(visiting: Visiting, running: Running) -> None:
+    page = visiting(running, locale="zh-CN").page()
+    expect(page.get_by_role("heading", name="登录")).to_be_visible()
+    page.get_by_role("button", name="English").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    expect(page.get_by_role("button", name="Show another picture")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_by_the_browser_with_a_switch(visiting: Visiting, running: Running, scheme: str) -> None:
+    page = visiting(running, color_scheme=scheme).page()
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    preferred = page.evaluate(ground)
+    page.locator("#captcha-image[src]").wait_for()
+    page.get_by_role("button", name="Switch between light and dark").click()
+    switched = page.evaluate(ground)
+    assert switched != preferred
+    page.reload()
+    assert page.evaluate(ground) == switched
+    page.locator("#captcha-image[src]").wait_for()
+    page.get_by_role("button", name="Switch between light and dark").click()
+    assert page.evaluate(ground) == preferred
+
+
+def test_by_keyboard_alone(desk: Visit) -> None:
+    page = desk.page()
+    page.locator("#captcha-image[src]").wait_for()
+    expect(page.get_by_label("Username")).to_be_focused()
+    page.keyboard.type("admin")
+    page.keyboard.press("Tab")
+    page.keyboard.type("correct horse battery staple")
+    page.keyboard.press("Tab")  # the eye
+    page.keyboard.press("Tab")
+    page.keyboard.type("abcd")
+    page.keyboard.press("Enter")
+    arrived(page)

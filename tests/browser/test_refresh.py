@@ -1,0 +1,92 @@
+"""Tokens are renewed behind the scenes: one refresh at a time over all tabs, and nobody is logged out by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visiting
+from tests.browser.visits import Visit, arrived, spoil_access_token, tokens
+from tests.conversation import REFRESH
+from tests.running import Running
+
+NO_LOCKS = 'Object.defineProperty(Navigator.prototype, "locks", { value: undefined });'
+
+
+def two_tabs(visit: Visit) -> tuple[Page, Page]:
+    first = visit.logged_in(remember=True)
+    second = visit.page("/account")
+    arrived(second)
+    return first, second
+
+
+def reload_at_once(*pages: Page) -> None:
+    for page in pages:
+        page.evaluate("() => { window.before = true; setTimeout(() => location.reload()); }")
+    for page in pages:
+        page.wait_for_function("() => !window.before")
+        arrived(page)
+
+
+def test_two_tabs_outlive_many_access_tokens(visiting: Visiting, tmp_path: Path, size: dict[str, Any]) -> None:
+    with Running(tmp_path / "data", access_ttl=2) as running:
+        visit = visiting(running, **size)
+        first, second = two_tabs(visit)
+        for _ in range(3):
+            before = tokens(first)["access"]
+            key = "Object.keys(localStorage).find((key) => key.startsWith('gatehouse.tokens'))"
+            first.wait_for_function(f"(old) => JSON.parse(localStorage.getItem({key})).access !== old", arg=before)
+        sent = [request.post_data for request in visit.refreshes]
+        assert len(sent) >= 3
+        assert len(set(sent)) == len(sent), "a refresh token was sent twice"
+        reload_at_once(first, second)
+        visit.close()  # before the service goes: these pages go on refreshing
+
+
+def test_two_tabs_that_find_their_token_expired_refresh_once(visit: Visit) -> None:
+    first, second = two_tabs(visit)
+    spoil_access_token(first)
+    reload_at_once(first, second)
+    assert len(visit.refreshes) == 1
+
+
+def test_without_locks_both_tabs_may_refresh_and_stay_logged_in(visit: Visit) -> None:
+    visit.context.add_init_script(NO_LOCKS)
+    first, second = two_tabs(visit)
+    assert first.evaluate("navigator.locks === undefined")
+    for _ in range(3):
+        spoil_access_token(first)
+        reload_at_once(first, second)
+    assert tokens(first) == tokens(second)
+
+
+def test_a_duplicated_tab_learns_of_new_tokens(desk: Visit) -> None:
+    """Not remembered: each tab has a copy, and an old copy would be taken for theft after the grace."""
+    first = desk.logged_in()
+    with desk.context.expect_page() as opened:
+        first.evaluate("() => void window.open('account')")
+    second = opened.value
+    arrived(second)
+    assert tokens(second) == tokens(first)
+    spoil_access_token(first)
+    first.reload()
+    arrived(first)
+    renewed = tokens(first)
+    second.wait_for_function(
+        "(access) => Object.values(sessionStorage).some((text) => text.includes(access))", arg=renewed["access"]
+    )
+    assert tokens(second) == renewed
+
+
+def test_a_session_that_was_ended_leads_to_the_login_page(desk: Visit, running: Running) -> None:
+    page = desk.logged_in()
+    held = tokens(page)
+    with running.client() as client:
+        assert client.post(REFRESH, json={"refreshToken": held["refresh"]}).status_code == 200
+        successor = client.post(REFRESH, json={"refreshToken": held["refresh"]}).json()["data"]
+        client.delete("/api/v1/auth/logout", headers={"Authorization": f"Bearer {successor['accessToken']}"})
+    page.reload()
+    expect(page.locator("#notice")).to_have_text("Your session has ended. Please log in again.")
+    assert page.evaluate("Object.keys(sessionStorage).length") == 0
