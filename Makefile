@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test faults lint types check bench pictures axe lock clean
+.PHONY: help run test faults check bench fuzz pictures axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -23,6 +23,12 @@ check: $(VENV)/dev.done  ## formatting, lint, types, floors
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(VENV)/bench.done  ## how fast it is, beside its yardsticks (needs wrk; under five minutes)
+	$(BIN)/python -m benchmarks.speed
+
+fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each reader
+	FUZZ_SECONDS=300 $(BIN)/python -m pytest -q tests/test_fuzz.py
 
 pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chromium)
 	$(BIN)/python -m tests.browser.pictures
@@ -48,6 +54,11 @@ $(VENV)/pip.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Gatehouse needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The captcha library is what ours is measured against.
+$(VENV)/bench.done: $(VENV)/dev.done
+	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis
 	@touch $@
 
 $(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done

@@ -25,6 +25,7 @@ from gatehouse.auth.profiles import Profiles
 from gatehouse.auth.self_service import SelfService
 from gatehouse.auth.service_keys import ServiceKeys
 from gatehouse.auth.sessions import Lifetimes, Sessions
+from gatehouse.auth.stand_ins import StandIns
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import make_secret, read_secrets
@@ -114,7 +115,7 @@ class Service:
         """A worker that starts while the database is away serves as soon as it is back."""
         while not self.ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
-            with suppress(StoreUnavailable):
+            with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
                 await self.ring.load()
         await _every(KEYS_SECONDS, self.reload_keys)
 
@@ -217,6 +218,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         sessions=sessions,
         audit=audit,
         clock=clock,
+        stand_ins=StandIns(users, derive(secrets[0], "stand-ins"), clock),
         exempt=settings.captcha_exempt_addresses,
     )
     gate = Gate(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth import policy
-from gatehouse.auth.passwords import HashPool, check_password, hash_password, nobody
+from gatehouse.auth.passwords import HashPool, Verdict, check_password, hash_password
 from gatehouse.auth.refusals import TooBusy
 from gatehouse.stores.accounts.users import NewUser
 from tests.inprocess import InProcess
@@ -36,10 +36,37 @@ def test_new_hashes_are_argon2id_at_the_agreed_cost() -> None:
     assert hash_password("x").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
-def test_nobody_costs_what_somebody_costs() -> None:
-    """The parameters decide the cost; they are the same, and no password opens it."""
-    assert nobody().split("$")[:4] == hash_password("x").split("$")[:4]
-    assert not check_password(nobody(), "").right
+@pytest.fixture
+def checked(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hashes that passwords are checked against from now on."""
+    against: list[str] = []
+    check = HashPool.check
+
+    async def noted(pool: HashPool, stored: str, password: str) -> Verdict:
+        against.append(stored)
+        return await check(pool, stored, password)
+
+    monkeypatch.setattr(HashPool, "check", noted)
+    return against
+
+
+def test_an_unknown_name_costs_one_hash(gatehouse: InProcess, checked: list[str]) -> None:
+    """The parameters decide the cost: they are the same, whatever the length of the password."""
+    for password in ("x", "x" * 60_000):
+        for name in ("admin", "nobody"):
+            assert gatehouse.login(name, password).code == "A0210"
+    assert [hashed.split("$")[:4] for hashed in checked] == [hash_password("x").split("$")[:4]] * 4
+
+
+def test_unknown_names_take_the_time_that_known_ones_take(gatehouse: InProcess, checked: list[str]) -> None:
+    """Half of the users came with bcrypt: so about half of the unknown names are checked by it, always the same."""
+    add(gatehouse, "ann", bcrypt.hashpw(b"old password", bcrypt.gensalt(4)).decode())
+    names = [f"nobody{n}" for n in range(24)]
+    for name in names + names:
+        assert gatehouse.login(name, "x").code == "A0210"
+    schemes = [hashed[:7] for hashed in checked]
+    assert schemes[:24] == schemes[24:]
+    assert 4 <= schemes[:24].count("$2b$04$") <= 20
 
 
 @settings(max_examples=15, deadline=None)

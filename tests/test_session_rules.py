@@ -248,3 +248,14 @@ def test_changing_the_password_needs_the_current_one_and_ends_the_other_sessions
     assert gatehouse.me(other).code == "A0230"
     assert gatehouse.login().code == "A0210"
     assert gatehouse.login(password="a quite new password").status == 200
+
+
+def test_nobody_ends_the_session_of_another(gatehouse: InProcess) -> None:
+    gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", HASHED, 1, 0)))
+    hers, mine = gatehouse.login("ann").data["accessToken"], gatehouse.login().data["accessToken"]
+    [her_session] = gatehouse.request("GET", "/api/v1/users/me/sessions", token=hers).data["sessions"]
+    path = f"/api/v1/users/me/sessions/{her_session['id']}"
+    refused = gatehouse.request("DELETE", path, token=mine)
+    assert (refused.status, refused.code) == (404, "C0113")
+    assert refused.content == gatehouse.request("DELETE", path + "x", token=mine).content
+    assert gatehouse.me(hers).status == 200

@@ -56,9 +56,11 @@ def unseal(secrets: Sequence[bytes], key: StoredKey) -> bytes:
 
 
 def new_key(secret: bytes, now: float) -> StoredKey:
-    private = Ed25519PrivateKey.generate()
-    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    kid = thumbprint(public)
+    kid = "-"
+    while kid.startswith("-"):  # such a name could not be typed: `gatehouse key retire -x...` reads as an option
+        private = Ed25519PrivateKey.generate()
+        public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        kid = thumbprint(public)
     raw = private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
     return StoredKey(kid, public, seal(secret, kid, raw), now, None)
 

@@ -6,7 +6,6 @@ import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Caller, Ended, Event
-from gatehouse.auth.passwords import nobody
 from gatehouse.auth.refusals import (
     CaptchaGone,
     CaptchaWrong,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.captcha import Challenges
     from gatehouse.auth.passwords import HashPool
     from gatehouse.auth.sessions import Sessions
+    from gatehouse.auth.stand_ins import StandIns
     from gatehouse.auth.throttle import Throttle
     from gatehouse.readable import Network
     from gatehouse.stores.accounts.users import User, Users
@@ -52,6 +52,7 @@ class Login:
         sessions: Sessions,
         audit: Audit,
         clock: Callable[[], float],
+        stand_ins: StandIns,
         exempt: Sequence[Network] = (),
     ) -> None:
         self._state = state
@@ -63,7 +64,7 @@ class Login:
         self._audit = audit
         self._clock = clock
         self._exempt = exempt
-        self._nobody = nobody()
+        self._stand_ins = stand_ins
 
     async def __call__(self, attempt: Attempt, caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
@@ -73,7 +74,8 @@ class Login:
         user = await self._users.by_name(attempt.username)
         # An unknown name costs one real hash, and a disabled user is told so by nothing: not the answer, not
         # its time.
-        verdict = await self._hashes.check(user.password if user else self._nobody, attempt.password)
+        stored = user.password if user else await self._stand_ins.for_name(attempt.username)
+        verdict = await self._hashes.check(stored, attempt.password)
         if user is None or not user.enabled or not verdict.right:
             await self._fail(key, user, caller)
             raise CredentialsWrong

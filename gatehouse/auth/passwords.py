@@ -8,9 +8,7 @@ in reasonable time is told so at once.
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
-import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -76,15 +74,6 @@ def _check_bcrypt(stored: str, password: str) -> bool:
 
 def _encoded(password: str) -> bytes:
     return password.encode("utf-8", "surrogatepass")
-
-
-def nobody() -> str:
-    """A hash that no password opens and that costs as much to try as a real one: for names that do not exist."""
-
-    def random(size: int) -> str:
-        return base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
-
-    return f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${random(16)}${random(32)}"
 
 
 class HashPool:

@@ -154,7 +154,11 @@ async def accounts(service: Service) -> AsyncIterator[Finding]:
     except StoreError as problem:
         yield fail("accounts", str(problem), "start the database, or correct GATEHOUSE_DATABASE_URL")
         return
+    for each in await service.database.advice():
+        yield warn("accounts", each, "see docs/operations.md")
     yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
+    for each in await service.database.advice():
+        yield warn("accounts", each, "see docs/operations.md")
     yield await _users(service)
     yield await _keys(service)
     yield await _clock(service)
@@ -170,6 +174,8 @@ async def _users(service: Service) -> Finding:
 async def _keys(service: Service) -> Finding:
     try:
         await service.ring.load()
+        if not service.ring.stored:
+            return warn("signing keys", "none yet", "start `gatehouse serve` once")
         kid, _ = service.ring.signer
     except WrongSecret as problem:
         return fail("signing keys", str(problem), "give back the master secret that sealed them")
@@ -199,7 +205,5 @@ async def state(service: Service) -> AsyncIterator[Finding]:
         yield fail("state", str(problem), "start the state store, or correct GATEHOUSE_STATE_URL")
         return
     yield ok("state", "answers reads and writes")
-    # An engine that depends on how its server is set up says what is amiss.
-    advice = getattr(service.state, "advice", None)
-    for each in await advice() if advice else ():
+    for each in await service.state.advice():
         yield warn("state", each, "see docs/operations.md")

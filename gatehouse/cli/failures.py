@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import click
 
+from gatehouse.move import MoveRefused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 
 NO, WRONG, UNREACHABLE = 1, 2, 3
 
 # Which extra of the package brings which driver.
-_EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "redis": "redis"}
+_EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "hiredis": "redis"}
 
 
 class Explanation(NamedTuple):
@@ -31,7 +32,7 @@ def exit_code(problem: Exception) -> int | None:
         return NO
     if isinstance(problem, click.ClickException):
         return problem.exit_code
-    if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, ValueError)) or _extra(problem):
+    if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, MoveRefused, ValueError)) or _extra(problem):
         return WRONG
     if isinstance(problem, (StoreError, OSError)):
         return UNREACHABLE

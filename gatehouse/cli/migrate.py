@@ -12,8 +12,8 @@ from gatehouse.cli import shown
 from gatehouse.cli.failures import NO
 from gatehouse.cli.opened import settings_in_force
 from gatehouse.cli.shown import json_option, said
+from gatehouse.service import open_database
 from gatehouse.stores.accounts import migrate as schema
-from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.state.sqlite import create as create_state
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 async def _look(given: Settings) -> schema.Migrated:
     if given.embedded_accounts and not given.accounts_path.exists():
         return schema.Migrated(None, schema.HEAD)
-    database = Database(given.accounts_url)
+    database = open_database(given)
     try:
         return schema.Migrated(await schema.current(database), schema.HEAD)
     finally:
@@ -64,7 +64,7 @@ async def _migrate(given: Settings) -> schema.Migrated:
         given.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if given.embedded_state:
         create_state(given.state_path)
-    database = Database(given.accounts_url)
+    database = open_database(given)
     try:
         return await schema.migrate(database)
     finally:

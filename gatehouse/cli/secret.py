@@ -117,4 +117,4 @@ def _file(service: Service) -> Path:
 
 
 def _days(service: Service) -> str:
-    return relative(service.settings.refresh_ttl + 1).removeprefix("in ")
+    return relative(service.settings.refresh_ttl).removeprefix("in ")

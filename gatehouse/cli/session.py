@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gatehouse.api.agents import browser
 from gatehouse.auth.audit import Ended
 from gatehouse.cli import shown
 from gatehouse.cli.opened import OPERATOR, opened
@@ -25,7 +26,7 @@ _COLUMNS = {
     "refreshed": "REFRESHED",
     "ends": "ENDS",
     "address": "ADDRESS",
-    "agent": "BROWSER",
+    "browser": "BROWSER",
 }
 _PAGE = 500
 
@@ -109,5 +110,6 @@ def _summary(each: Session, username: str) -> dict[str, Any]:
         "refreshed": Moment(each.rotated) if each.generation > 1 else Moment(None),
         "ends": Moment(each.ends),
         "address": each.address,
+        "browser": browser(each.agent),
         "agent": each.agent,
     }

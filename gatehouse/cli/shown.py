@@ -56,7 +56,7 @@ def relative(seconds: float) -> str:
     size = abs(seconds)
     for length, unit in _UNITS:
         if size >= length:
-            amount = f"{int(size // length)} {unit}"
+            amount = f"{round(size / length)} {unit}"
             return f"{amount} ago" if seconds < 0 else f"in {amount}"
     return "now"
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth import policy
-from gatehouse.auth.passwords import is_readable, nobody
+from gatehouse.auth.passwords import is_readable
+from gatehouse.auth.stand_ins import argon2_of_nobody
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, shown
 
@@ -157,7 +158,7 @@ def _new(row: UserRow, around: Surroundings) -> User:
         nickname=row.nickname or row.username,
         avatar=row.avatar or "",
         department=around.root if row.department is None else row.department,
-        password=row.password or nobody(),
+        password=row.password or argon2_of_nobody(),
         enabled=row.enabled is not False,
         captcha_exempt=bool(row.captcha_exempt),
         created=around.now if row.created is None else row.created,

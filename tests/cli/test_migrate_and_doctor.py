@@ -36,11 +36,13 @@ def found(outcome: Outcome) -> dict[str, str]:
 def test_doctor_is_content_with_a_running_service(service: Running) -> None:
     outcome = Terminal(service.env)("doctor", "--json")
     assert outcome.code == 0
-    assert found(outcome) == {
-        "settings": "ok", "secret": "ok", "files": "ok", "space": found(outcome)["space"], "accounts": "ok",
-        "users": "ok", "signing keys": "ok", "clock": "ok", "state": "ok", "test switches": "warn",
-        "workers": "ok", "proxies": "ok", "issuer": "ok", "cors": "ok",
+    levels = found(outcome)
+    assert {name for name, level in levels.items() if level == "ok"} >= {
+        "settings", "secret", "files", "users", "signing keys", "clock", "workers", "proxies", "issuer", "cors",
     }  # fmt: skip
+    assert levels["test switches"] == "warn"
+    # Servers of one's own may be set up in ways that doctor advises against; those of the tests are made for speed.
+    assert {levels["accounts"], levels["state"], levels["space"]} <= {"ok", "warn"}
     page = Terminal(service.env)("doctor").done()
     assert "-> unset GATEHOUSE_LIMITS before people come" in page
 

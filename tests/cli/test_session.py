@@ -10,18 +10,19 @@ from tests.conversation import ME, assert_failure, bearer, login, refresh
 
 
 def test_sessions_are_listed_with_where_from(client: httpx.Client, typed: Terminal, somebody: str) -> None:
-    client.headers["user-agent"] = "Browser/1.0"
+    client.headers["user-agent"] = "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"
     refresh(client, login(client, username=somebody, password=PASSPHRASE))
     login(client, username=somebody, password=PASSPHRASE)
     newest, oldest = typed("session", "list", somebody, "--json").json
     assert newest["refreshed"] is None
     assert oldest["refreshed"] >= oldest["opened"]
     assert (oldest["username"], oldest["address"]) == (somebody, "127.0.0.1")
-    assert oldest["agent"] == "Browser/1.0"
+    assert oldest["agent"] == client.headers["user-agent"]
     table = typed("session", "list", somebody).done()
     assert oldest["id"] in table
     assert oldest["opened"][:10] in table
-    assert "in 6 d" in table  # a session without a refresh ends in just under seven days
+    assert "in 7 d" in table
+    assert "Firefox on Linux" in table
 
 
 def test_sessions_of_all_users_are_listed_up_to_a_limit(

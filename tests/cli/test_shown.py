@@ -13,7 +13,15 @@ from gatehouse.cli.shown import Mark, Moment
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "now"), (0.4, "now"), (-59, "59 s ago"), (-60, "1 min ago"), (7300, "in 2 h"), (-86_400 * 3, "3 d ago")],
+    [
+        (0, "now"),
+        (0.4, "now"),
+        (-59, "59 s ago"),
+        (-60, "1 min ago"),
+        (7300, "in 2 h"),
+        (86_400 * 7 - 1, "in 7 d"),
+        (-86_400 * 3, "3 d ago"),
+    ],
 )
 def test_relative_times(seconds: float, words: str) -> None:
     assert shown.relative(seconds) == words
@@ -29,7 +37,7 @@ def test_a_record_is_a_table_for_people_and_json_for_scripts(capsys: pytest.Capt
     shown.records(found, columns, as_json=False, nothing="")
     heading, _, row = capsys.readouterr().out.splitlines()
     assert heading.split() == ["ID", "STATE", "SINCE", "ROLES"]
-    assert row.split()[:5] == ["7", "disabled", "1970-01-01", "00:00:00Z", str(int(time.time() // (86_400 * 365)))]
+    assert row.split()[:5] == ["7", "disabled", "1970-01-01", "00:00:00Z", str(round(time.time() / (86_400 * 365)))]
 
 
 def test_no_record_is_said_in_words_and_as_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
         faults=options.faults,
         nodes=options.nodes,
         redis_options=["--appendonly", "no"] if options.forgetful_redis else [],
+        progress=lambda line: print(line, file=sys.stderr, flush=True),
     )
 print(report.summary())
 if options.history:

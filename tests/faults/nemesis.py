@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
+
+import psutil
 
 from tests.engines import PostgresServer, RedisServer
 from tests.running import Running
@@ -52,19 +52,17 @@ class Nemesis:
         start_again(node)
 
     def kill_worker(self) -> None:
-        for worker in self.random.choice(self.nodes).workers():
-            with suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGKILL)
+        with suppress(psutil.Error):  # it was just being replaced
+            self.random.choice(self.nodes).kill_workers()
 
     def pause_node(self) -> None:
-        workers = self.random.choice(self.nodes).workers()
-        for worker in workers:
-            with suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGSTOP)
-        self._sleep(0.2, 3.0)
-        for worker in workers:
-            with suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGCONT)
+        with suppress(psutil.Error):
+            workers = self.random.choice(self.nodes).workers()
+            for worker in workers:
+                worker.suspend()
+            self._sleep(0.2, 3.0)
+            for worker in workers:
+                worker.resume()
 
     def _away(self, server: PostgresServer | RedisServer, how: str) -> None:
         getattr(server, how)()

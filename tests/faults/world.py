@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -58,7 +58,14 @@ class Report(NamedTuple):
 
 
 def run(
-    folder: Path, seed: int, *, seconds: float = 0, faults: int = 0, nodes: int = 2, redis_options: Sequence[str] = ()
+    folder: Path,
+    seed: int,
+    *,
+    seconds: float = 0,
+    faults: int = 0,
+    nodes: int = 2,
+    redis_options: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """Run until so many seconds have passed and so many faults are done."""
     logs.configure("error", "json")  # the operator's own: the nodes write to files
@@ -80,7 +87,7 @@ def run(
         began = time.monotonic()
         nemesis = Nemesis(Random(seed), running, postgres, redis)
         environ = environment(folder / "operator", 1, **settings)
-        history = asyncio.run(_live(environ, seed, nemesis, [node.url for node in running], seconds, faults))
+        history = asyncio.run(_live(environ, seed, nemesis, [node.url for node in running], seconds, faults, progress))
         return Report(seed, time.monotonic() - began, nemesis.done, history, check(history))
     finally:
         for node in running:
@@ -91,7 +98,13 @@ def run(
 
 
 async def _live(
-    environ: dict[str, str], seed: int, nemesis: Nemesis, urls: list[str], seconds: float, faults: int
+    environ: dict[str, str],
+    seed: int,
+    nemesis: Nemesis,
+    urls: list[str],
+    seconds: float,
+    faults: int,
+    progress: Callable[[str], None],
 ) -> list[Operation]:
     history, stop = History(), asyncio.Event()
     operator = open_service(load(environ=environ))
@@ -106,7 +119,8 @@ async def _live(
             group.create_task(change_accounts(operator.accounts, Random(seed), history, USERS, stop))
             until = time.monotonic() + seconds
             while time.monotonic() < until or nemesis.done.total() < faults:
-                await asyncio.to_thread(nemesis.strike)
+                name = await asyncio.to_thread(nemesis.strike)
+                progress(f"{history.now():6.0f} s  fault {nemesis.done.total()}: {name}")
                 await asyncio.to_thread(nemesis.rest)
             await asyncio.sleep(QUIET_SECONDS)
             stop.set()

@@ -1,5 +1,6 @@
-"""The plane on which a captcha is composed, and the smooth random shapes that bend and divide it."""
+"""The plane on which a captcha is composed, and the smooth random fields that bend and divide it."""
 
+import math
 from typing import Final
 
 import numpy as np
@@ -11,38 +12,56 @@ Plane = npt.NDArray[np.float32]
 
 COLUMNS: Final = int(WIDTH * SCALE)
 ROWS: Final = int(HEIGHT * SCALE)
-TURN: Final = np.float32(2 * np.pi)
+TURN: Final = 2 * math.pi
 
 # The middle of every pixel, in CSS pixels.
 X: Final = ((np.arange(COLUMNS) + 0.5) / SCALE).astype(np.float32)
 Y: Final = ((np.arange(ROWS) + 0.5) / SCALE).astype(np.float32)
 
-
-def between(random: np.random.Generator, limits: Range, count: int) -> Plane:
-    """So many values, evenly spread over a range."""
-    low, high = limits
-    return random.random(count, dtype=np.float32) * np.float32(high - low) + np.float32(low)
+# Side of a field, in image pixels: room for a hundred and fifty thousand different pieces of an image's size.
+_SIDE: Final = 640
+_WAVES: Final = 64  # so many that no direction stands out
 
 
-def step(distance: Plane) -> Plane:
-    """0 outside an edge and 1 inside, soft over one pixel; the distance inwards is in CSS pixels."""
-    soft: Plane = distance * np.float32(SCALE)
-    soft += np.float32(0.5)
-    return soft.clip(0, 1, out=soft)
+def between(random: np.random.Generator, count: int, *ranges: Range) -> Plane:
+    """A row of so many values for every range, evenly spread over it; in one call, since calls are dear."""
+    limits = np.array(ranges, np.float32)
+    low = limits[:, :1]
+    return random.random((len(ranges), count), np.float32) * (limits[:, 1:] - low) + low
 
 
-def smooth(random: np.random.Generator, length: Range, waves: int) -> Plane:
-    """A random field over the whole plane, of unit variance: plane waves from all directions, summed.
+def lay_over(ink: Plane, inside: Plane, rim: float) -> None:
+    """Adds a shape to the ink, in place, after clearing a rim of ground around it.
 
-    cos(a + b) = cos a cos b - sin a sin b turns the sum into one small matrix product, which is ten times
-    quicker than so many cosines of every pixel.
+    `inside` tells how far within the shape each pixel lies, in image pixels (negative: outside); it is used
+    up. Edges are soft over one pixel.
     """
-    angle = between(random, (0, float(TURN)), waves)
-    phase = between(random, (0, float(TURN)), waves)
-    speed = TURN / between(random, length, waves)
-    along_x = X * (speed * np.cos(angle))[:, None]
-    along_y = Y[:, None] * (speed * np.sin(angle)) + phase
-    down = np.hstack((np.cos(along_y), -np.sin(along_y)))
-    across = np.vstack((np.cos(along_x), np.sin(along_x)))
-    field: Plane = down @ (across * np.float32((2 / waves) ** 0.5))
-    return field
+    clear = np.float32(0.5 - rim * SCALE) - inside
+    ink *= clear.clip(0, 1, out=clear)
+    inside += np.float32(0.5)
+    np.maximum(ink, inside.clip(0, 1, out=inside), out=ink)
+
+
+class Field:
+    """A smooth random field with room for many images; each takes a piece of it, turned over at random.
+
+    Made once, because a piece costs a microsecond and a fresh field sixty. That pieces come back in another
+    image helps nobody: they bend and shade whatever letters happen to stand there.
+    """
+
+    def __init__(self, random: np.random.Generator, length: Range, height: float) -> None:
+        """A field of waves of these lengths, whose values have this standard deviation."""
+        angle, phase, period = between(random, _WAVES, (0, TURN), (0, TURN), length)
+        speed = np.float32(TURN / SCALE) / period
+        pixels = np.arange(_SIDE, dtype=np.float32)
+        # cos(a + b) = cos a cos b - sin a sin b makes the sum of all waves one matrix product.
+        across = pixels * (speed * np.cos(angle))[:, None]
+        down = pixels[:, None] * (speed * np.sin(angle)) + phase
+        rows = np.hstack((np.cos(down), -np.sin(down))) * np.float32(height * math.sqrt(2 / _WAVES))
+        self.values: Plane = rows @ np.vstack((np.cos(across), np.sin(across)))
+
+    def piece(self, random: np.random.Generator) -> Plane:
+        """A view of the field, not to be written to."""
+        top, left, turned = random.integers((_SIDE - ROWS, _SIDE - COLUMNS, 4)).tolist()
+        piece = self.values[top : top + ROWS, left : left + COLUMNS]
+        return piece[:: 1 - turned // 2 * 2, :: 1 - turned % 2 * 2]

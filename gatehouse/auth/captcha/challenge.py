@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 # Capitals, because at 44 pixels' height they are larger and more distinct than small letters. Left out is
 # all that a person takes for something else once it is bent and crossed by a line: 0 O Q D, 1 I L, 2 Z,
 # 5 S, 6 G C, 8 B, U V, and 7, which a tilt turns into a 1.
-ALPHABET: Final = "CEHKLNPTXY2349"
+ALPHABET: Final = "CEHKLNPTX2349"
 LENGTH: Final = 4
 
 # What an id can carry. Wider than what is drawn at random: a test switch may fix the answer to "1234".

@@ -36,21 +36,19 @@ class Look:
     weight: float = 0.1  # added to every stroke; more closes the eyes of P, 4 and 9
 
     # The bend: the strongest lever against OCR after the curve, and the first to hurt people.
-    bend: float = 0.85
+    bend: float = 0.95
     bend_length: Range = (18.0, 28.0)  # half a letter: longer moves whole letters, shorter frays strokes
-    bend_waves: int = 8  # fewer look regular
 
     # Light and dark regions. About one boundary an image: enough that no single polarity reads it all, while
     # most letters stay whole. At half this length OCR gains nothing and people lose one letter in six.
     region_length: Range = (80.0, 120.0)
     region_edge: float = 2.0  # softness of the boundary; wider ones swallow strokes
-    region_waves: int = 8
 
     # The curve, of about half a letter's weight, with a rim that cuts the letters beneath. Without the rim
     # OCR reads six times as many. Thinner than this, opening and median filters take it away.
     curves: int = 1
     curve_weight: Range = (2.2, 2.5)
-    curve_halo: float = 1.35
+    curve_halo: float = 1.45
     curve_swing: Range = (5.0, 9.0)  # through the bodies of the letters, never along their edges
     curve_length: Range = (55.0, 85.0)  # crosses each letter about once
     curve_offset: Range = (-5.0, 5.0)
@@ -71,5 +69,5 @@ _NORMAL: Final = Look()
 LOOKS: Final = {
     Difficulty.EASY: replace(_NORMAL, bend=0.5, tilt=(-0.2, 0.2), curve_weight=(1.8, 2.1), curve_halo=1.1),
     Difficulty.NORMAL: _NORMAL,
-    Difficulty.HARD: replace(_NORMAL, bend=1.3, curve_weight=(2.4, 2.7), curve_halo=1.6, overlap=2.0),
+    Difficulty.HARD: replace(_NORMAL, bend=1.3, curve_weight=(2.4, 2.7), curve_halo=1.7, overlap=2.0),
 }

@@ -119,6 +119,14 @@ class Users:
         async with self._database.reading() as db:
             return (await db.scalar(select(func.count()).select_from(users))) or 0
 
+    async def bcrypt_share(self) -> tuple[float, str]:
+        """How large a part of the users still has a bcrypt hash, and one such hash, or an empty text."""
+        query = select(func.count(), func.max(users.c.password)).where(users.c.password.startswith("$2"))
+        async with self._database.reading() as db:
+            number, example = (await db.execute(query)).one()
+            total = await db.scalar(select(func.count()).select_from(users))
+        return (number / total if total else 0.0), example or ""
+
     async def add(self, new: NewUser, role_codes: Sequence[str] = ()) -> int:
         async with self._database.writing() as db:
             await _require_department(db, new.department)

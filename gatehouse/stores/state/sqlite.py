@@ -16,7 +16,7 @@ from gatehouse.stores.state import KEEP_ENDED, Rotation, Session, Strikes, Waits
 from gatehouse.stores.state.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from gatehouse.readable import Rate
@@ -89,6 +89,17 @@ def _create(path: Path) -> None:
         elif version != SCHEMA_VERSION:
             raise StoreUnavailable(f"{path} has state version {version}; this release needs {SCHEMA_VERSION}")
         connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def live_sessions(path: Path, now: float) -> Iterator[Session]:
+    """Every session that lives, for a move to another engine. Read as it goes: a million fit."""
+    connection = connect(path)
+    try:
+        query = f"SELECT {_COLUMNS} FROM sessions s WHERE s.ends > ? ORDER BY s.id"  # noqa: S608 - constants only
+        for row in connection.execute(query, (now,)):
+            yield Session._make((*row, 0))
     finally:
         connection.close()
 

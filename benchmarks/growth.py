@@ -1,0 +1,103 @@
+"""How throughput, latency and memory follow when one thing grows at a time: connections, workers, sessions, users.
+
+    python -m benchmarks.growth [--seconds 2]
+
+Everything else stays as it is in `benchmarks.speed`. `benchmarks.population` goes on to a million of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.load import require_wrk, wrk
+from benchmarks.subject import Subject
+from gatehouse.auth.tokens import new_session_id
+from gatehouse.service import open_service
+from gatehouse.settings import load
+from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.state import Session
+from tests.conversation import ME
+
+CONNECTIONS = (1, 10, 100, 1_000, 5_000)
+WORKERS = (1, 2)
+SESSIONS = (1_000, 10_000, 100_000)
+USERS = (1_000, 10_000)
+
+
+def populate(subject: Subject, *, users: int = 0, sessions: int = 0) -> None:
+    """Beside the running service, through the same parts it is made of."""
+    settings = load(environ={"GATEHOUSE_DATA_DIR": str(subject.running.data)})
+
+    async def work() -> None:
+        service = open_service(settings)
+        now = service.clock()
+        for number in range(users):
+            await service.accounts.users.add(NewUser(f"user{number}", "User", "none", 1, now))
+        for start in range(0, sessions, 500):
+            await asyncio.gather(
+                *(
+                    service.state.open_session(
+                        Session(new_session_id(user), user, 1, now, now, now + 6e5, now + 2e6, "", ""), 10
+                    )
+                    for user in range(1_000 + start, 1_000 + min(start + 500, sessions))
+                )
+            )
+        await service.stop()
+
+    asyncio.run(work())
+
+
+@contextmanager
+def fresh(**options: int) -> Iterator[Subject]:
+    with (
+        tempfile.TemporaryDirectory(dir=Path(".bench")) as folder,
+        Subject(Path(folder) / "data", **options) as subject,
+    ):
+        yield subject
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    seconds = parser.parse_args().seconds
+    require_wrk()
+    Path(".bench").mkdir(exist_ok=True)
+    table = Table("what grows", "to", "users/me a second", "p50 ms", "p99 ms", "failed", "MB a worker", title="Growth")
+
+    def row(what: str, size: int, subject: Subject, connections: int = 32) -> None:
+        load = wrk(subject.url(ME), seconds=seconds, connections=connections, headers=subject.bearer())
+        table.add_row(
+            what, f"{size:,}", f"{load.rate:,.0f}", f"{load.p50:.2f}", f"{load.p99:.2f}", str(load.bad + load.errors),
+            f"{subject.memory():.0f}",
+        )  # fmt: skip
+
+    with fresh() as subject:
+        for connections in CONNECTIONS:
+            row("connections kept alive", connections, subject, connections)
+        done = 0
+        for sessions in SESSIONS:
+            populate(subject, sessions=sessions - done)
+            done = sessions
+            row("live sessions", sessions, subject)
+        done = 0
+        for users in USERS:
+            populate(subject, users=users - done)
+            done = users
+            row("users", users, subject)
+    for workers in WORKERS:
+        with fresh(workers=workers, pinned=False) as subject:
+            row(f"workers on {os.cpu_count()} cores, the load among them", workers, subject)
+    Console(width=140).print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""`gatehouse move`: from the embedded default to PostgreSQL and Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from gatehouse import logs
+from gatehouse.cli import shown
+from gatehouse.cli.opened import settings_in_force
+from gatehouse.cli.shown import json_option, said
+from gatehouse.move import Moved, move_accounts, move_sessions
+from gatehouse.service import open_state
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.state.sqlite import live_sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.settings import Settings
+
+
+@click.command()
+@json_option
+def move(*, as_json: bool) -> None:
+    """Move from the embedded default to PostgreSQL and Redis.
+
+    Set GATEHOUSE_DATABASE_URL, and GATEHOUSE_STATE_URL to take the sessions along: what the data folder holds goes
+    there. Stop the service first, and keep the secret: the moved keys and tokens need it. Interrupted, it goes on
+    where it stood when it is run again; at the end every table is counted and summed up on both sides. The data
+    folder is left as it is.
+
+    \b
+    Examples:
+      gatehouse migrate && gatehouse move && gatehouse serve
+    """
+    given = settings_in_force()
+    logs.configure("warning", given.log_format, cached=False)
+    with _bars(hidden=as_json) as bars:
+        moved, sessions = asyncio.run(_move(given, _reporter(bars)))
+    if as_json:
+        return shown.as_document({"tables": [each._asdict() for each in moved], "sessions": sessions})
+    for each in moved:
+        said(f"{each.table}: {each.rows} rows, checksum {each.checksum[:16]} on both sides")
+    return said(f"Everything has arrived; {sessions} sessions go on. The data folder can be put away, its secret not.")
+
+
+async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tuple[list[Moved], int]:
+    if given.embedded_accounts:
+        raise ValueError("GATEHOUSE_DATABASE_URL is not set: it names the database to move to")
+    if not given.accounts_path.exists():
+        raise StoreUnavailable(f"there are no accounts in {given.data_dir}: nothing to move")
+    source, target = Database(f"sqlite:///{given.accounts_path}"), Database(given.accounts_url, patient=True)
+    try:
+        moved = await move_accounts(source, target, report)
+    finally:
+        await source.close()
+        await target.close()
+    return moved, await _sessions(given, report)
+
+
+async def _sessions(given: Settings, report: Callable[[str, int, int], None]) -> int:
+    if given.embedded_state:
+        return 0
+    now = time.time()
+    total = sum(1 for _ in live_sessions(given.state_path, now))
+    state = open_state(given)
+    try:
+        return await move_sessions(live_sessions(given.state_path, now), total, state, report)
+    finally:
+        await state.close()
+
+
+def _bars(*, hidden: bool) -> Progress:
+    return Progress(
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        disable=hidden,
+        console=Console(stderr=True),
+    )
+
+
+def _reporter(bars: Progress) -> Callable[[str, int, int], None]:
+    """One bar for each thing that is moved, made when it is first heard of."""
+    known: dict[str, TaskID] = {}
+
+    def report(name: str, done: int, total: int) -> None:
+        if name not in known:
+            known[name] = bars.add_task(name, total=total)
+        bars.update(known[name], completed=done)
+
+    return report

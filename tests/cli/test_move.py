@@ -1,0 +1,169 @@
+"""`gatehouse move`: everything arrives, a kill in the middle costs nothing, and nobody is logged out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, func, insert, select, update
+
+from gatehouse.service import prepare
+from gatehouse.settings import load
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.schema import audit_events, departments, metadata, users
+from tests.conversation import ME, bearer, login, refresh
+from tests.engines import PostgresServer, RedisServer
+from tests.running import Running
+
+PEOPLE = 12_000
+DB = 59
+
+
+async def populate(path: Path) -> None:
+    """Users with odd texts, a department below one with a higher number, a user whose number is used up."""
+    database = Database(f"sqlite:///{path}")
+    try:
+        async with database.writing() as db:
+            for number, name in ((2, "Below"), (3, "Above")):
+                await db.execute(insert(departments).values(id=number, name=name))
+            await db.execute(update(departments).where(departments.c.id == 2).values(parent=3))
+            rows = [
+                {
+                    "id": number, "username": f"user{number} é漢\U0001f600", "name_key": f"user{number}",
+                    "nickname": "'\"\\%", "avatar": "", "department": 2, "password": "x",
+                    "enabled": number % 2 == 0, "captcha_exempt": False, "created": number + 0.125,
+                }
+                for number in range(2, PEOPLE + 2)
+            ]  # fmt: skip
+            await db.execute(insert(users), rows)
+            await db.execute(insert(audit_events), [{"at": float(n), "event": "login", "user": n} for n in range(3000)])
+            await db.execute(insert(users).values({**rows[0], "id": 99_999, "name_key": "gone"}))
+            await db.execute(delete(users).where(users.c.id == 99_999))
+    finally:
+        await database.close()
+
+
+async def counts(url: str) -> dict[str, int]:
+    database = Database(url)
+    try:
+        async with database.reading() as db:
+            return {
+                table.name: await db.scalar(select(func.count()).select_from(table)) or 0
+                for table in metadata.sorted_tables
+            }
+    finally:
+        await database.close()
+
+
+def started(running: Running) -> None:
+    """What the first start does, without serving."""
+    asyncio.run(prepare(load(environ=running.env)))
+
+
+@pytest.fixture
+def house(tmp_path: Path, postgres_server: PostgresServer, redis_server: RedisServer) -> tuple[Running, Running]:
+    """An embedded service with people in it, stopped; and the one that is to follow it."""
+    data = tmp_path / "data"
+    before = Running(data, issuer="http://move.test")
+    redis_server.say(f"SELECT {DB}\r\nFLUSHDB")
+    urls = {"database_url": postgres_server.copy("moved"), "state_url": redis_server.url(DB)}
+    return before, Running(data, issuer="http://move.test", **urls)
+
+
+def test_everything_arrives_and_nobody_is_logged_out(house: tuple[Running, Running]) -> None:
+    before, after = house
+    with before, before.client() as client:
+        tokens = login(client)
+    asyncio.run(populate(before.data / "accounts.db"))
+    sent = asyncio.run(counts(f"sqlite:///{before.data / 'accounts.db'}"))
+    assert sent["users"] == PEOPLE + 1
+
+    done = after.cli("move", "--json")
+    assert done.returncode == 0, done.stderr
+    assert {each["table"]: each["rows"] for each in json.loads(done.stdout)["tables"]} == sent
+    assert json.loads(done.stdout)["sessions"] == 1
+    assert asyncio.run(counts(after.env["GATEHOUSE_DATABASE_URL"])) == sent
+
+    with after, after.client() as client:
+        assert client.get(ME, headers=bearer(tokens)).json()["data"]["username"] == "admin"
+        assert refresh(client, tokens).status_code == 200
+        login(client)
+        added = after.cli("user", "add", "newcomer", "--password-stdin", stdin="a good long password\n")
+        assert added.returncode == 0, added.stderr
+        shown = json.loads(after.cli("user", "show", "newcomer", "--json").stdout)
+        assert shown["id"] == 100_000, "a number that was used is not given again"
+
+    again = after.cli("move")
+    assert again.returncode == 2
+    assert "empty" in again.stderr
+
+
+def test_a_move_that_was_killed_goes_on_where_it_stood(house: tuple[Running, Running]) -> None:
+    before, after = house
+    started(before)
+    asyncio.run(populate(before.data / "accounts.db"))
+    sent = asyncio.run(counts(f"sqlite:///{before.data / 'accounts.db'}"))
+    url = after.env["GATEHOUSE_DATABASE_URL"]
+    kills = 0
+    while kills < 3:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gatehouse", "move"],
+            env=after.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        reached = asyncio.run(counts(url))["users"]
+        goal = min(reached + random.randrange(1, PEOPLE // 4), PEOPLE)
+        while process.poll() is None and asyncio.run(counts(url))["users"] < goal:
+            time.sleep(0.002)
+        if process.poll() is not None:
+            break
+        process.kill()
+        process.wait()
+        kills += 1
+    partly = asyncio.run(counts(url))
+    assert kills > 0
+    assert 0 < partly["users"] < sent["users"], "the kill must come in the middle"
+
+    done = after.cli("move", "--json")
+    assert done.returncode == 0, done.stderr
+    assert asyncio.run(counts(url)) == sent
+
+
+def test_a_target_with_accounts_of_its_own_is_refused(house: tuple[Running, Running]) -> None:
+    before, after = house
+    started(before)
+    started(after)  # its first start makes an administrator there
+    refused = after.cli("move")
+    assert refused.returncode == 2
+    assert "empty database" in refused.stderr
+
+
+def test_what_differs_at_the_end_is_not_called_moved(
+    house: tuple[Running, Running], postgres_server: PostgresServer
+) -> None:
+    before, after = house
+    started(before)
+    postgres_server.execute(
+        "CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN NEW.nickname := ''spoilt''; RETURN NEW; END'",
+        "CREATE TRIGGER spoil BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION spoil()",
+        name="moved",
+    )
+    refused = after.cli("move")
+    assert refused.returncode == 2
+    assert "users" in refused.stderr
+    assert "differ" in refused.stderr
+
+
+def test_without_a_target_it_says_which_setting(house: tuple[Running, Running]) -> None:
+    before, _ = house
+    refused = before.cli("move")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "GATEHOUSE_DATABASE_URL" in refused.stderr
