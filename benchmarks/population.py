@@ -1,0 +1,219 @@
+"""A million users with a million live sessions, beside a thousand of each: does the service notice?
+
+python -m benchmarks.population [--engine embedded|engines] [--large 1000000] [--small 1000] [--rounds 7] [--json FILE]
+
+Fills two services, then asks them by turns for users/me and refresh. Both times a thousand people are active, drawn
+at random from the whole population, so that what differs is how much there is to look through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import asyncpg
+from sqlalchemy import insert
+
+from benchmarks.load import Load, require_wrk, wrk
+from benchmarks.subject import HERE, Subject
+from gatehouse.service import Service, open_service, prepare
+from gatehouse.settings import load
+from gatehouse.stores.accounts.schema import user_roles, users
+from gatehouse.stores.state import Session
+from gatehouse.stores.state.sqlite import connect
+from tests.conversation import ME, REFRESH, bearer
+from tests.engines import PostgresServer, RedisServer
+
+ACTIVE = 1_000
+BATCH = 5_000
+COLUMNS = (
+    "id", "username", "name_key", "nickname", "avatar", "department", "password", "enabled", "captcha_exempt",
+    "created",
+)  # fmt: skip
+
+
+class Active(NamedTuple):
+    """Tokens of those who call."""
+
+    access: list[str]
+    refresh: list[str]
+
+
+def people(size: int) -> Iterator[tuple[Any, ...]]:
+    # The administrator is number 1.
+    for number in range(2, size + 2):
+        yield number, f"user{number}", f"user{number}", f"User {number}", "", 1, "-", True, False, 0.0
+
+
+def sessions(size: int, now: float) -> Iterator[Session]:
+    for number in range(2, size + 2):
+        name = f"{number}-{number:022d}"
+        yield Session(
+            name, number, 1, now, now, now + 604_800, now + 2_592_000, "192.0.2.1", "Mozilla/5.0 (X11; Linux)"
+        )
+
+
+def batches(rows: Iterator[Any], size: int = BATCH) -> Iterator[list[Any]]:
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+async def fill(service: Service, size: int) -> None:
+    now = time.time()
+    if service.database.path:
+        async with service.database.writing() as db:
+            for batch in batches(people(size)):
+                await db.execute(insert(users), [dict(zip(COLUMNS, row, strict=True)) for row in batch])
+                await db.execute(insert(user_roles), [{"user": row[0], "role": 1} for row in batch])
+    else:
+        await copy_people(service.settings.database_url, size)
+    if service.settings.embedded_state:
+        with connect(service.settings.state_path) as state:
+            for batch in batches(sessions(size, now)):
+                state.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [one[:9] for one in batch])
+    else:
+        await service.state.ping()
+        for batch in batches(sessions(size, now), 1_000):
+            await asyncio.gather(*(service.state.open_session(one, 50) for one in batch))
+
+
+async def copy_people(url: str, size: int) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        for batch in batches(people(size)):
+            await connection.copy_records_to_table("users", records=batch, columns=COLUMNS)
+            await connection.copy_records_to_table(
+                "user_roles", records=[(row[0], 1) for row in batch], columns=("user", "role")
+            )
+        await connection.execute("ANALYZE")
+    finally:
+        await connection.close()
+
+
+async def populate(subject: Subject, size: int) -> Active:
+    settings = load(environ=subject.running.env)
+    await prepare(settings)
+    service = open_service(settings)
+    try:
+        began = time.perf_counter()
+        await fill(service, size)
+        print(f"  {size:,} users and sessions made in {time.perf_counter() - began:.0f} s", flush=True)
+        await service.ring.load()
+        now = time.time()
+        drawn = random.sample(range(2, size + 2), min(ACTIVE, size))
+        names = [f"{number}-{number:022d}" for number in drawn]
+        return Active(
+            [
+                service.access.make(number, name, ["ADMIN"], now, now + 7200)
+                for number, name in zip(drawn, names, strict=True)
+            ],
+            [service.refresh.make(name, 1) for name in names],
+        )
+    finally:
+        await service.stop()
+
+
+class Contender:
+    """One service with its population, under load."""
+
+    def __init__(self, subject: Subject, active: Active, folder: Path) -> None:
+        folder.mkdir()
+        self._subject = subject
+        self._access = active.access
+        self._me = script(folder, "each_me.lua", active.access)
+        self._refresh_tokens = active.refresh
+        self._folder = folder
+
+    def warm(self) -> None:
+        """Everybody calls once, so that profiles and verified tokens are remembered, as they are in daily life."""
+        with self._subject.running.client() as client:
+            for token in self._access:
+                assert client.get(ME, headers=bearer(token)).status_code == 200
+
+    def me(self, seconds: float) -> Load:
+        return wrk(self._subject.url(ME), seconds=seconds, script=self._me)
+
+    def refresh(self, seconds: float) -> Load:
+        """A round of its own people each time: wrk does not tell which tokens it ended with."""
+        share, self._refresh_tokens = self._refresh_tokens[:100], self._refresh_tokens[100:]
+        return wrk(self._subject.url(REFRESH), seconds=seconds, script=script(self._folder, "each_refresh.lua", share))
+
+
+def script(folder: Path, name: str, tokens: list[str]) -> Path:
+    target = folder / name
+    target.write_text((HERE / name).read_text().replace("TOKENS", ",".join(f'"{token}"' for token in tokens)))
+    return target
+
+
+def engine_settings(engine: str, stack: ExitStack, name: str) -> dict[str, str]:
+    if engine == "embedded":
+        return {}
+    postgres, redis = PostgresServer(), RedisServer()
+    for server in (postgres, redis):
+        stack.callback(server.remove)
+        server.start()
+    return {"database_url": postgres.create(name), "state_url": redis.url()}
+
+
+def measure(small: Contender, large: Contender, rounds: int, seconds: float) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for operation in ("me", "refresh"):
+        pairs = []
+        for contender in (small, large):
+            contender.warm()
+        for number in range(rounds):
+            order = (small, large) if number % 2 == 0 else (large, small)
+            results = {contender: getattr(contender, operation)(seconds) for contender in order}
+            assert not any(result.bad or result.errors for result in results.values()), results
+            pairs.append((results[small].rate, results[large].rate))
+        ratio = statistics.median(large_rate / small_rate for small_rate, large_rate in pairs)
+        found[operation] = {
+            "small": statistics.median(pair[0] for pair in pairs),
+            "large": statistics.median(pair[1] for pair in pairs),
+            "kept": ratio,
+        }
+        print(
+            f"  {operation:8} small {found[operation]['small']:9,.0f}/s   large {found[operation]['large']:9,.0f}/s"
+            f"   keeps {ratio:.0%}",
+            flush=True,
+        )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", choices=["embedded", "engines"], default="embedded")
+    parser.add_argument("--small", type=int, default=1_000)
+    parser.add_argument("--large", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    require_wrk()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        contenders = []
+        for size in (options.small, options.large):
+            settings = engine_settings(options.engine, stack, "population")
+            subject = Subject(folder / f"data{size}", **settings)
+            active = asyncio.run(populate(subject, size))
+            stack.enter_context(subject)
+            contenders.append(Contender(subject, active, folder / f"scripts{size}"))
+        print(f"{options.engine}: {options.small:,} against {options.large:,}")
+        found = measure(*contenders, options.rounds, options.seconds)
+    if options.json:
+        options.json.write_text(json.dumps({"engine": options.engine, "large": options.large, **found}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
