@@ -27,7 +27,7 @@ def text(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("setting", described(), ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", list(described()), ids=lambda setting: setting.name)
 def test_every_setting_is_documented_with_its_default_and_meaning(setting: object) -> None:
     default = f"`{setting.default}`" if setting.default else ""  # type: ignore[attr-defined]
     row = f"| `{setting.variable}` | {default} | {setting.meaning} |"  # type: ignore[attr-defined]

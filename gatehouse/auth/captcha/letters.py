@@ -16,9 +16,7 @@ _BLACK: Final = np.float32(-1)
 _WHITE: Final = np.float32(1)
 
 
-def letters(
-    random: np.random.Generator, look: Look, answer: str, bends: tuple[Plane, Plane], light: Plane
-) -> Plane:
+def letters(random: np.random.Generator, look: Look, answer: str, bends: tuple[Plane, Plane], light: Plane) -> Plane:
     """The ink of each pixel: -1 black, 1 white, 0 none."""
     bend_x, bend_y = bends
     count = len(answer)
