@@ -44,7 +44,7 @@ moving = Table(
 )
 
 
-class MoveRefused(Exception):
+class MoveRefused(ValueError):
     """The move cannot be done, or what arrived is not what was sent; the sentence says what to do."""
 
 

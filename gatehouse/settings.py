@@ -1,7 +1,7 @@
 """Every setting: its name, default, meaning and check. Nothing else in Gatehouse reads the environment.
 
 A value comes from the first of: a command-line flag, the environment (`GATEHOUSE_` and the name in capitals),
-the TOML file, the default. `docs/operations.md` carries the same table; a test holds the two together.
+the TOML file, the default. `docs/settings.md` carries the same table; a test holds the two together.
 """
 
 from __future__ import annotations

@@ -75,6 +75,9 @@ class _Protocol:
         self._body = body
         self.answer: Answer | None = None
 
+    async def __call__(self) -> bytes:
+        return self._body
+
     async def __aiter__(self) -> AsyncIterator[bytes]:
         yield self._body
 

@@ -59,7 +59,12 @@ class Running:
                 stderr=log,
                 start_new_session=True,
             )
-        self.wait_until_live()
+        try:
+            self.wait_until_live()
+        except RuntimeError:
+            if self.process.poll() is None:
+                self.kill()  # nobody would stop what never got as far as `with`
+            raise
         return self
 
     def wait_until_live(self, seconds: float = 20) -> None:

@@ -27,7 +27,7 @@ def text(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("setting", described(), ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", list(described()), ids=lambda setting: setting.name)
 def test_every_setting_is_documented_with_its_default_and_meaning(setting: object) -> None:
     default = f"`{setting.default}`" if setting.default else ""  # type: ignore[attr-defined]
     row = f"| `{setting.variable}` | {default} | {setting.meaning} |"  # type: ignore[attr-defined]
@@ -53,14 +53,21 @@ def test_every_code_is_documented() -> None:
 
 
 def test_every_event_and_every_end_is_documented() -> None:
-    page = text("operations.md")
+    page = text("observing.md")
     for tag in (*Event, *Ended):
         assert f"`{tag}`" in page, tag
 
 
 def test_every_metric_is_documented() -> None:
     for name in HELP:
-        assert f"`{name}" in text("operations.md"), name
+        assert f"`{name}" in text("observing.md"), name
+
+
+def test_the_dashboard_asks_for_metrics_that_exist() -> None:
+    asked = set(re.findall(r"gatehouse_[a-z_]+", (ROOT / "deploy" / "grafana-dashboard.json").read_text()))
+    assert len(asked) > 8
+    for name in asked:
+        assert re.sub(r"_(total|bucket|count|sum)$", "", name) in HELP, name
 
 
 def commands(group: click.Group, *path: str) -> list[str]:

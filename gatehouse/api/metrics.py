@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WRITE_SECONDS = 1.0
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
-# What the metrics say, by name. `docs/operations.md` lists the same; a test holds the two together.
+# What the metrics say, by name. `docs/observing.md` lists the same; a test holds the two together.
 HELP = {
     "gatehouse_requests": "Requests answered, by operation and code",
     "gatehouse_request_seconds": "Time from the request to its answer, by operation",

@@ -104,18 +104,25 @@ class Request:
         return read_fields(content, body_type)
 
     async def _body(self) -> bytes:
-        chunks: list[bytes] = []
-        size = 0
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                async for chunk in self._protocol:
-                    size += len(chunk)
-                    if size <= BODY_LIMIT:
-                        chunks.append(chunk)
-                    elif size > DRAIN_LIMIT:
-                        break
+                return await self._whole_body()
         except TimeoutError:
             raise BodyUnreadable("the body did not arrive in time") from None
+
+    async def _whole_body(self) -> bytes:
+        length = self.header("content-length")
+        if length is not None and length.isdecimal() and int(length) <= BODY_LIMIT:
+            body: bytes = await self._protocol()  # no longer than it says: the server sees to that
+            return body
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in self._protocol:
+            size += len(chunk)
+            if size <= BODY_LIMIT:
+                chunks.append(chunk)
+            elif size > DRAIN_LIMIT:
+                break
         if size > BODY_LIMIT:
             raise BodyTooLarge(f"{size} bytes or more")
         return b"".join(chunks)

@@ -154,8 +154,6 @@ async def accounts(service: Service) -> AsyncIterator[Finding]:
     except StoreError as problem:
         yield fail("accounts", str(problem), "start the database, or correct GATEHOUSE_DATABASE_URL")
         return
-    for each in await service.database.advice():
-        yield warn("accounts", each, "see docs/operations.md")
     yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
     for each in await service.database.advice():
         yield warn("accounts", each, "see docs/operations.md")

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import click
 
-from gatehouse.move import MoveRefused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 
@@ -32,7 +31,7 @@ def exit_code(problem: Exception) -> int | None:
         return NO
     if isinstance(problem, click.ClickException):
         return problem.exit_code
-    if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, MoveRefused, ValueError)) or _extra(problem):
+    if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, ValueError)) or _extra(problem):
         return WRONG
     if isinstance(problem, (StoreError, OSError)):
         return UNREACHABLE

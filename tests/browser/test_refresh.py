@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visiting
@@ -30,19 +31,23 @@ def reload_at_once(*pages: Page) -> None:
         arrived(page)
 
 
-def test_two_tabs_outlive_many_access_tokens(visiting: Visiting, tmp_path: Path, size: dict[str, Any]) -> None:
-    with Running(tmp_path / "data", access_ttl=2) as running:
-        visit = visiting(running, **size)
-        first, second = two_tabs(visit)
-        for _ in range(3):
-            before = tokens(first)["access"]
-            key = "Object.keys(localStorage).find((key) => key.startsWith('gatehouse.tokens'))"
-            first.wait_for_function(f"(old) => JSON.parse(localStorage.getItem({key})).access !== old", arg=before)
-        sent = [request.post_data for request in visit.refreshes]
-        assert len(sent) >= 3
-        assert len(set(sent)) == len(sent), "a refresh token was sent twice"
-        reload_at_once(first, second)
-        visit.close()  # before the service goes: these pages go on refreshing
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(tmp_path_factory.mktemp("brief") / "data", access_ttl=2) as running:
+        yield running
+
+
+def test_two_tabs_outlive_many_access_tokens(visiting: Visiting, brief: Running, size: dict[str, Any]) -> None:
+    visit = visiting(brief, **size)
+    first, second = two_tabs(visit)
+    key = "Object.keys(localStorage).find((key) => key.startsWith('gatehouse.tokens'))"
+    for _ in range(3):
+        before = tokens(first)["access"]
+        first.wait_for_function(f"(old) => JSON.parse(localStorage.getItem({key})).access !== old", arg=before)
+    sent = [request.post_data for request in visit.refreshes]
+    assert len(sent) >= 3
+    assert len(set(sent)) == len(sent), "a refresh token was sent twice"
+    reload_at_once(first, second)
 
 
 def test_two_tabs_that_find_their_token_expired_refresh_once(visit: Visit) -> None:

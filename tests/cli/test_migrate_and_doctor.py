@@ -36,6 +36,8 @@ def found(outcome: Outcome) -> dict[str, str]:
 def test_doctor_is_content_with_a_running_service(service: Running) -> None:
     outcome = Terminal(service.env)("doctor", "--json")
     assert outcome.code == 0
+    findings = [tuple(each.values()) for each in json.loads(outcome.out)]
+    assert len(set(findings)) == len(findings)
     levels = found(outcome)
     assert {name for name, level in levels.items() if level == "ok"} >= {
         "settings", "secret", "files", "users", "signing keys", "clock", "workers", "proxies", "issuer", "cors",

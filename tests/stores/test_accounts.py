@@ -132,7 +132,7 @@ async def test_departments_are_a_tree(database: Database) -> None:
 async def test_keys_are_kept_as_bytes(database: Database) -> None:
     keys = Keys(database)
     await keys.add(StoredKey("one", b"\x00\xff", b"sealed", 1.5, None))
-    await keys.add(StoredKey("two", b"\x01", b"sealed", 2.5, None), retire_others=True)
+    assert await keys.succeed("one", StoredKey("two", b"\x01", b"sealed", 2.5, None), 2.5)
     assert [(key.kid, key.public, key.retired) for key in await keys.all()] == [
         ("one", b"\x00\xff", 2.5),
         ("two", b"\x01", None),
@@ -142,6 +142,22 @@ async def test_keys_are_kept_as_bytes(database: Database) -> None:
     await ServiceKeys(database).add("app", b"digest", 1.0)
     with pytest.raises(Duplicate):
         await ServiceKeys(database).add("app", b"other", 1.0)
+
+
+async def test_of_several_nodes_at_once_exactly_one_replaces_a_key(database: Database, accounts_url: str) -> None:
+    await Keys(database).add(StoredKey("old", b"", b"", 1.0, None))
+    nodes = [Database(accounts_url) for _ in range(4)]
+    try:
+        new = [StoredKey(f"new-{number}", b"", b"", 2.0, None) for number in range(8)]
+        won = await asyncio.gather(*(Keys(nodes[n % 4]).succeed("old", key, 22.0) for n, key in enumerate(new)))
+    finally:
+        for node in nodes:
+            await node.close()
+    assert sum(won) == 1
+    assert [(key.kid, key.retired) for key in await Keys(database).all()] == [
+        ("old", 22.0),
+        (new[won.index(True)].kid, None),
+    ]
 
 
 async def test_events_come_back_in_order(database: Database) -> None:

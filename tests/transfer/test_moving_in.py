@@ -177,5 +177,17 @@ def test_a_running_service_shows_changes_on_the_next_request(place: Place, sqlit
         assert client.get(ME, headers=test).status_code == 401
 
 
+def test_passwords_that_come_again_log_their_owners_out(place: Place, sqlite_url: str) -> None:
+    furnished(sqlite_url).write()
+    place.bring(sqlite_url)
+    with place.running, place.running.client() as client:
+        admin = bearer(login(client, username="admin", password=OLD_PASSWORD))
+        # Hashed anew by that login, so the hash differs from the source's; the others are as they were.
+        told = place.bring(sqlite_url, "--overwrite-passwords")
+        assert told["users"] == {"added": 0, "changed": 1, "unchanged": 2}
+        assert client.get(ME, headers=admin).status_code == 401
+        assert login(client, username="admin", password=OLD_PASSWORD)
+
+
 def me(client: httpx.Client, headers: dict[str, str]) -> dict[str, list[str]]:
     return dict(client.get(ME, headers=headers).json()["data"])

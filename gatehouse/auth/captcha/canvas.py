@@ -30,16 +30,19 @@ def between(random: np.random.Generator, count: int, *ranges: Range) -> Plane:
     return random.random((len(ranges), count), np.float32) * (limits[:, 1:] - low) + low
 
 
-def lay_over(ink: Plane, inside: Plane, rim: float) -> None:
-    """Adds a shape to the ink, in place, after clearing a rim of ground around it.
+def lay_over(ink: Plane, inside: Plane, rim: float, colour: Plane | np.float32) -> None:
+    """Adds a shape to the ink, in place, after clearing it and a rim around it of whatever was there.
 
-    `inside` tells how far within the shape each pixel lies, in image pixels (negative: outside); it is used
-    up. Edges are soft over one pixel.
+    Ink is -1 where it is black, 1 where it is white, 0 where the ground shows. `inside` tells how far within
+    the shape each pixel lies, in image pixels (negative: outside); it is used up. Edges are soft over one
+    pixel, so a rim of that width or more leaves nothing of the old ink beneath the new.
     """
     clear = np.float32(0.5 - rim * SCALE) - inside
     ink *= clear.clip(0, 1, out=clear)
     inside += np.float32(0.5)
-    np.maximum(ink, inside.clip(0, 1, out=inside), out=ink)
+    inside.clip(0, 1, out=inside)
+    inside *= colour
+    ink += inside
 
 
 class Field:

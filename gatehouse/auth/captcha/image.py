@@ -30,23 +30,20 @@ class Painter:
     def paint(self, answer: str) -> bytes:
         """The PNG that shows an answer of digits and letters; small letters are drawn as capitals."""
         look = self._look
-        bend_x, bend_y = self._bends.piece(self._random), self._bends.piece(self._random)
-        ink = letters(self._random, look, answer.upper(), bend_x, bend_y)
-        for _ in range(look.curves):
-            self._cross(ink)
+        bends = self._bends.piece(self._random), self._bends.piece(self._random)
         light = self._shades.piece(self._random).clip(-0.5, 0.5)
         light += np.float32(0.5)
+        ink = letters(self._random, look, answer.upper(), bends, light)
+        for _ in range(look.curves):
+            self._cross(ink, light)
         ground = light * np.float32(look.light_ground - look.dark_ground)
         ground += np.float32(look.dark_ground)
-        ground += self._hatching(bend_x, bend_y)
-        # Ink is white on dark ground and black on light ground.
-        tone: Plane = np.float32(1) - light
-        tone -= ground
-        tone *= ink
-        tone += ground
-        return png.encode(_quantize(tone, look.tones))
+        ground += self._hatching(*bends)
+        ground *= 1 - np.abs(ink)
+        ground += ink.clip(0, 1, out=ink)
+        return png.encode(_quantize(ground, look.tones))
 
-    def _cross(self, ink: Plane) -> None:
+    def _cross(self, ink: Plane, light: Plane) -> None:
         """Lays a curve over the letters, with a rim of ground that sets it off from them."""
         look = self._look
         ranges = (look.curve_weight, look.curve_swing, look.curve_length, look.curve_offset, (0, TURN))
@@ -60,7 +57,7 @@ class Painter:
         inside = (Y[:, None] - path) * steep
         np.abs(inside, out=inside)
         np.subtract(weight * np.float32(SCALE / 2), inside, out=inside)
-        lay_over(ink, inside, look.curve_halo)
+        lay_over(ink, inside, look.curve_halo, 1 - 2 * light)
 
     def _hatching(self, bend_x: Plane, bend_y: Plane) -> Plane:
         """Stripes on the ground, bent like the letters: brighter by `hatch` or darker by as much."""

@@ -12,10 +12,13 @@ from gatehouse.auth.captcha.parameters import HEIGHT, SCALE, WIDTH, Look
 _WINDOW: Final = int(44 * SCALE)  # columns within which one letter is looked for: none is wider
 _LAST: Final = np.float32(CELL - 1)
 _MIDDLE: Final = np.float32(CELL / 2)
+_BLACK: Final = np.float32(-1)
+_WHITE: Final = np.float32(1)
 
 
-def letters(random: np.random.Generator, look: Look, answer: str, bend_x: Plane, bend_y: Plane) -> Plane:
-    """How much of each pixel is ink."""
+def letters(random: np.random.Generator, look: Look, answer: str, bends: tuple[Plane, Plane], light: Plane) -> Plane:
+    """The ink of each pixel: -1 black, 1 white, 0 none."""
+    bend_x, bend_y = bends
     count = len(answer)
     fonts = random.integers(len(FONTS), size=count)
     codes = np.array([CHARACTERS.index(character) for character in answer])
@@ -40,7 +43,8 @@ def letters(random: np.random.Generator, look: Look, answer: str, bend_x: Plane,
     ink = np.zeros((ROWS, COLUMNS), np.float32)
     # Shuffled, so that it is not always the right-hand letter that lies on top.
     for letter in random.permutation(count).tolist():
-        lay_over(ink[:, windows[letter]], inside[letter], look.halo)
+        middle = light[ROWS // 2, int(centres[letter] * SCALE)]
+        lay_over(ink[:, windows[letter]], inside[letter], look.halo, _BLACK if middle > 0.5 else _WHITE)
     return ink
 
 

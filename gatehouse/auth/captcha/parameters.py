@@ -31,33 +31,34 @@ class Look:
     drift: Range = (-1.5, 1.5)  # up and down; more would cut letters off at the edge
     spread: float = 104.0  # the width they share
     stretch: float = 1.25  # four narrow letters are stretched by no more than this
-    overlap: float = 1.0  # neighbours touch, so columns do not cut them apart ...
+    overlap: float = 1.5  # neighbours touch, so columns do not cut them apart ...
     halo: float = 1.0  # ... but the one on top has a rim of ground, so the eye does
     weight: float = 0.1  # added to every stroke; more closes the eyes of P, 4 and 9
 
     # The bend: the strongest lever against OCR after the curve, and the first to hurt people.
-    bend: float = 0.95
+    bend: float = 1.1
     bend_length: Range = (18.0, 28.0)  # half a letter: longer moves whole letters, shorter frays strokes
 
-    # Light and dark regions. About one boundary an image: enough that no single polarity reads it all, while
-    # most letters stay whole. At half this length OCR gains nothing and people lose one letter in six.
-    region_length: Range = (80.0, 120.0)
-    region_edge: float = 2.0  # softness of the boundary; wider ones swallow strokes
+    # Light and dark regions of the ground. A letter is black where its middle lies on light ground and white
+    # on dark ground, so no single polarity reads an image, yet each letter stays whole: letters inverted half
+    # way through cost people one image in five and OCR nothing.
+    region_length: Range = (80.0, 120.0)  # an image has one or two of them
+    region_edge: float = 2.0  # a soft boundary, or it would look like a stroke
 
     # The curve, of about half a letter's weight, with a rim that cuts the letters beneath. Without the rim
     # OCR reads six times as many. Thinner than this, opening and median filters take it away.
     curves: int = 1
-    curve_weight: Range = (2.2, 2.5)
-    curve_halo: float = 1.45
+    curve_weight: Range = (2.4, 2.6)
+    curve_halo: float = 1.6
     curve_swing: Range = (5.0, 9.0)  # through the bodies of the letters, never along their edges
     curve_length: Range = (55.0, 85.0)  # crosses each letter about once
     curve_offset: Range = (-5.0, 5.0)
 
     # Tones: 0 is black, 1 is white. Stripes reach over mid-grey from both kinds of ground, so a threshold
     # keeps stripes wherever it is set; ink is black or white, further out than any stripe.
-    dark_ground: float = 0.36
-    light_ground: float = 0.64
-    hatch: float = 0.16
+    dark_ground: float = 0.38
+    light_ground: float = 0.62
+    hatch: float = 0.17
     hatch_length: Range = (3.6, 4.4)  # finer than a stroke, so that stripes are never taken for one
 
     # So many greys are kept. Six are the two inks and the four stripes; more cost bytes and show no better.
@@ -67,7 +68,7 @@ class Look:
 _NORMAL: Final = Look()
 
 LOOKS: Final = {
-    Difficulty.EASY: replace(_NORMAL, bend=0.5, tilt=(-0.2, 0.2), curve_weight=(1.8, 2.1), curve_halo=1.1),
+    Difficulty.EASY: replace(_NORMAL, bend=0.7, tilt=(-0.2, 0.2), curve_weight=(1.9, 2.1), curve_halo=1.2),
     Difficulty.NORMAL: _NORMAL,
-    Difficulty.HARD: replace(_NORMAL, bend=1.3, curve_weight=(2.4, 2.7), curve_halo=1.7, overlap=2.0),
+    Difficulty.HARD: replace(_NORMAL, bend=1.4, curve_weight=(2.6, 2.8), curve_halo=1.9, overlap=3.0),
 }

@@ -45,6 +45,8 @@ if (held()) {
   onTokens(() => held()?.login !== login && location.reload());
   prepareSessions(report);
   prepareChange(report);
+  // Brought back by the browser as it was left, perhaps long ago.
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   retry.addEventListener("click", load);
   logout.addEventListener("click", logOut);
   keepFresh();

@@ -51,20 +51,23 @@ async function explain(failure) {
   const place = BESIDE[failure.code];
   if (place) complain(place.field, place.key);
   else say(note, known(failure.code) ? failure.code : "unforeseen");
-  if (failure.wait) {
-    stopWaiting = countDown(submit, label, failure.wait, "login.wait", () => {
-      stopWaiting = null;
-      say(note, "");
-      clear(username);
-    });
-  }
+  if (failure.wait) wait(failure);
   if (failure.code === "A0210") password.select();
-  if (failure.code === "A0410") captcha.input.focus();
-  // The old picture is used up, or may be: only one that was never answered is still good.
+  // A picture that was not answered is still good; any other is used up, or may be.
+  if (failure.code === "A0410" && captcha.id) captcha.input.focus();
   else await captcha.reload();
 }
 
-// The wait belongs to the name: another name need not wait.
+function wait({ code, wait: seconds }) {
+  const stop = countDown(submit, label, seconds, "login.wait", () => {
+    stopWaiting = null;
+    say(note, "");
+    clear(username);
+  });
+  // This wait belongs to the name: another name need not wait.
+  if (code === "A0211") stopWaiting = stop;
+}
+
 username.addEventListener("input", () => stopWaiting?.());
 
 if (held()) toAccount();

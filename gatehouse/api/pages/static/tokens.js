@@ -21,8 +21,11 @@ const followers = [];
  * `login` names the login they come from, `turn` counts how often they were renewed since.
  */
 export function held() {
-  const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY);
-  return text ? JSON.parse(text) : null;
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY));
+  } catch {
+    return null; // not written by us
+  }
 }
 
 export function enter(set, remembered) {
