@@ -73,11 +73,9 @@ def main() -> None:
     finally:
         postgres.remove()
         redis.remove()
-    tables = {each["table"]: each["rows"] for each in json.loads(done.stdout)["tables"]}
+    told = json.loads(done.stdout)
     print(f"killed after {first:.1f} s with {there:,} users there; the rest, verified, in {second:.1f} s")
-    print(
-        f"users {tables['users']:,}, user_roles {tables['user_roles']:,}, sessions {json.loads(done.stdout)['sessions']:,}"
-    )
+    print(*(f"{each['table']} {each['rows']:,}" for each in told["tables"]), f"sessions {told['sessions']:,}", sep=", ")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from gatehouse.service import Service, open_service, prepare
 from gatehouse.settings import load
 from gatehouse.stores.accounts.schema import user_roles, users
 from gatehouse.stores.state import Session
-from gatehouse.stores.state.sqlite import connect
+from gatehouse.stores.state.sqlite_file import INSERT_SESSION, connect, day_of
 from tests.conversation import ME, REFRESH, bearer
 from tests.engines import PostgresServer, RedisServer
 
@@ -81,7 +81,7 @@ async def fill(service: Service, size: int) -> None:
     if service.settings.embedded_state:
         with connect(service.settings.state_path) as state:
             for batch in batches(sessions(size, now)):
-                state.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [one[:9] for one in batch])
+                state.executemany(INSERT_SESSION, [(*one[:9], day_of(one.ends)) for one in batch])
     else:
         await service.state.ping()
         for batch in batches(sessions(size, now), 1_000):

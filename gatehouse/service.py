@@ -40,7 +40,7 @@ from gatehouse.stores.accounts.trail import Trail
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite import SQLiteState
-from gatehouse.stores.state.sqlite import create as create_state
+from gatehouse.stores.state.sqlite_file import create as create_state
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

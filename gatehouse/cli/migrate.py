@@ -14,7 +14,7 @@ from gatehouse.cli.opened import settings_in_force
 from gatehouse.cli.shown import json_option, said
 from gatehouse.service import open_database
 from gatehouse.stores.accounts import migrate as schema
-from gatehouse.stores.state.sqlite import create as create_state
+from gatehouse.stores.state.sqlite_file import create as create_state
 
 if TYPE_CHECKING:
     from gatehouse.settings import Settings

@@ -111,7 +111,7 @@ def test_a_move_that_was_killed_goes_on_where_it_stood(house: tuple[Running, Run
     sent = asyncio.run(counts(f"sqlite:///{before.data / 'accounts.db'}"))
     url = after.env["GATEHOUSE_DATABASE_URL"]
     kills = 0
-    while kills < 3:
+    while kills < 2:
         process = subprocess.Popen(
             [sys.executable, "-m", "gatehouse", "move"],
             env=after.env,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
+import apsw
 import pytest
 
 from gatehouse.stores.state import KEEP_ENDED, Session, State
+from gatehouse.stores.state.sqlite import SQLiteState
 from tests.stores.conftest import Opener
 
 NOW = 1_800_000_000.125
@@ -188,3 +191,16 @@ async def test_the_epoch_outlives_the_sessions(state: State) -> None:
     await state.end_sessions_of(7)
     opened, _ = await state.open_session(session("b"), 50)
     assert opened.epoch == int(NOW * 1000)
+
+
+async def test_a_state_file_of_an_earlier_release_is_brought_along(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    SQLiteState(path)._writer.close()
+    with apsw.Connection(str(path)) as before:
+        before.execute("DROP INDEX sessions_by_day; ALTER TABLE sessions DROP COLUMN day; PRAGMA user_version = 1")
+        before.execute("CREATE INDEX sessions_by_end ON sessions (ends)")
+        before.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session()[:9])
+    state = SQLiteState(path)
+    assert await state.read_session(session().id) == session()
+    assert [one.id for one in await state.sweep(NOW + 100 + KEEP_ENDED)] == [session().id]
+    await state.close()

@@ -6,13 +6,13 @@ opens its own snapshot, so it sees every commit of every worker that was acknowl
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import apsw
 
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state import KEEP_ENDED, Rotation, Session, Strikes, Waits, forget_at, next_strikes
+from gatehouse.stores.state.sqlite_file import INSERT_SESSION, connect, create, day_of
 from gatehouse.stores.state.writer import Writer
 
 if TYPE_CHECKING:
@@ -21,29 +21,6 @@ if TYPE_CHECKING:
 
     from gatehouse.readable import Rate
 
-SCHEMA_VERSION = 1
-SCHEMA = """
-CREATE TABLE sessions (
-  id TEXT PRIMARY KEY, user INTEGER NOT NULL, generation INTEGER NOT NULL, opened REAL NOT NULL,
-  rotated REAL NOT NULL, ends REAL NOT NULL, latest REAL NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX sessions_by_user ON sessions (user, opened);
-CREATE INDEX sessions_by_end ON sessions (ends);
-CREATE TABLE epochs (user INTEGER PRIMARY KEY, epoch INTEGER NOT NULL);
-CREATE TABLE captchas (fingerprint BLOB PRIMARY KEY, expires INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX captchas_by_end ON captchas (expires);
-CREATE TABLE rates (key TEXT PRIMARY KEY, arrival REAL NOT NULL) WITHOUT ROWID;
-CREATE INDEX rates_by_end ON rates (arrival);
-CREATE TABLE strikes (
-  key TEXT PRIMARY KEY, failures INTEGER NOT NULL, since REAL NOT NULL, level INTEGER NOT NULL,
-  until REAL NOT NULL, expires REAL NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX strikes_by_end ON strikes (expires);
-CREATE TABLE marks (key TEXT PRIMARY KEY, expires REAL NOT NULL) WITHOUT ROWID;
-CREATE INDEX marks_by_end ON marks (expires);
-"""
-
-BUSY_MILLISECONDS = 5_000
 SWEEP_BATCH = 500
 
 _COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
@@ -53,44 +30,9 @@ _OF_USER = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? ORDER BY opened, 
 _OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER BY opened, id LIMIT ?"  # noqa: S608
 _ROTATE = (
     "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
-    f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}"
+    f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
 )
 _STRIKES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
-
-
-def connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path))
-    connection.set_busy_timeout(BUSY_MILLISECONDS)
-    connection.execute("PRAGMA journal_mode = WAL")
-    # FULL: the log is synced before a commit is answered, so a power cut loses no acknowledged logout.
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA mmap_size = 268435456")
-    connection.execute("PRAGMA journal_size_limit = 67108864")
-    return connection
-
-
-def create(path: Path) -> None:
-    """Make the file and its tables if they are not there; safe when several processes do it at once."""
-    try:
-        _create(path)
-    except (apsw.Error, OSError) as problem:
-        raise StoreUnavailable(f"state file {path}: {problem}") from problem
-
-
-def _create(path: Path) -> None:
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = connect(path)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        [(version,)] = connection.execute("PRAGMA user_version")
-        if version == 0:
-            connection.execute(SCHEMA)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version != SCHEMA_VERSION:
-            raise StoreUnavailable(f"{path} has state version {version}; this release needs {SCHEMA_VERSION}")
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
 
 
 def live_sessions(path: Path, now: float) -> Iterator[Session]:
@@ -128,7 +70,7 @@ class SQLiteState:
 
     async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
-            db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session[:9])
+            db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
             [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
             [(number,)] = db.execute("SELECT count(*) FROM sessions WHERE user = ?", (session.user,))
             if number <= at_most:
@@ -145,8 +87,11 @@ class SQLiteState:
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | None:
             # One statement in the usual case: each one hands the interpreter's lock back and forth.
-            for row in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
-                return Rotation(rotated=True, session=Session._make(row))
+            for *rotated, day in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
+                session = Session._make(rotated)
+                if day != day_of(session.ends):
+                    db.execute("UPDATE sessions SET day = ? WHERE id = ?", (day_of(session.ends), session_id))
+                return Rotation(rotated=True, session=session)
             for row in db.execute(_READ, (session_id,)).fetchall():
                 return Rotation(rotated=False, session=Session._make(row))
             return None
@@ -257,8 +202,8 @@ class SQLiteState:
     async def sweep(self, now: float) -> Sequence[Session]:
         def work(db: apsw.Connection) -> list[Session]:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM sessions WHERE ends <= ? LIMIT ?",  # noqa: S608 - constants only
-                (now - KEEP_ENDED, SWEEP_BATCH),
+                f"SELECT {_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
+                (day_of(now - KEEP_ENDED), now - KEEP_ENDED, SWEEP_BATCH),
             ).fetchall()
             for table, key, column in (
                 ("captchas", "fingerprint", "expires"),

@@ -1,0 +1,90 @@
+"""The file of the embedded state: its tables, and how it is opened. `sqlite.py` reads and writes it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import apsw
+
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VERSION = 2
+SCHEMA = """
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY, user INTEGER NOT NULL, generation INTEGER NOT NULL, opened REAL NOT NULL,
+  rotated REAL NOT NULL, ends REAL NOT NULL, latest REAL NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL,
+  day INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user, opened);
+CREATE INDEX sessions_by_day ON sessions (day);
+CREATE TABLE epochs (user INTEGER PRIMARY KEY, epoch INTEGER NOT NULL);
+CREATE TABLE captchas (fingerprint BLOB PRIMARY KEY, expires INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX captchas_by_end ON captchas (expires);
+CREATE TABLE rates (key TEXT PRIMARY KEY, arrival REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX rates_by_end ON rates (arrival);
+CREATE TABLE strikes (
+  key TEXT PRIMARY KEY, failures INTEGER NOT NULL, since REAL NOT NULL, level INTEGER NOT NULL,
+  until REAL NOT NULL, expires REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX strikes_by_end ON strikes (expires);
+CREATE TABLE marks (key TEXT PRIMARY KEY, expires REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX marks_by_end ON marks (expires);
+"""
+
+# Sessions are swept by the day on which they end, not by the second: a refresh almost never changes it, so it writes
+# one page and not three. Among a million sessions that is what it costs.
+UPGRADES = {
+    1: """
+DROP INDEX sessions_by_end;
+ALTER TABLE sessions ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET day = CAST(ends / 86400 AS INTEGER);
+CREATE INDEX sessions_by_day ON sessions (day);
+""",
+}
+
+INSERT_SESSION = "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+BUSY_MILLISECONDS = 5_000
+
+
+def day_of(at: float) -> int:
+    return int(at // 86_400)
+
+
+def connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # FULL: the log is synced before a commit is answered, so a power cut loses no acknowledged logout.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA mmap_size = 268435456")
+    connection.execute("PRAGMA journal_size_limit = 67108864")
+    return connection
+
+
+def create(path: Path) -> None:
+    """Make the file and its tables if they are not there; safe when several processes do it at once."""
+    try:
+        _create(path)
+    except (apsw.Error, OSError) as problem:
+        raise StoreUnavailable(f"state file {path}: {problem}") from problem
+
+
+def _create(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = connect(path)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        [(version,)] = connection.execute("PRAGMA user_version")
+        if version > VERSION:
+            raise StoreUnavailable(f"{path} has state version {version}; this release knows {VERSION}")
+        for step in [SCHEMA] if version == 0 else [UPGRADES[older] for older in range(version, VERSION)]:
+            connection.execute(step)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
