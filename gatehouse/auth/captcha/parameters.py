@@ -45,7 +45,7 @@ class Look:
     region_length: Range = (80.0, 120.0)  # an image has one or two of them
     region_edge: float = 2.0  # a soft boundary, or it would look like a stroke
 
-    # The curve, of a third of a stroke's weight, with a rim that cuts the letters beneath. Without the rim OCR
+    # The curve, a third of a stroke wide, with a rim that cuts the letters beneath. Without the rim OCR
     # reads six times as many. It is steep, because a flat one runs along the bars of E, H and 3 and hides
     # them: steep, it crosses every letter twice and costs people less than a flat one half as effective.
     curves: int = 1
