@@ -111,14 +111,14 @@ class Running:
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def cli(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def cli(self, *words: str, stdin: str = "", seconds: float = 60) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "gatehouse", *words],
             env=self.env,
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=seconds,
             check=False,
         )
 
