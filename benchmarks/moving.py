@@ -17,7 +17,8 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.population import fill
-from gatehouse.service import open_service, prepare
+from gatehouse.preparation import prepare
+from gatehouse.service import open_service
 from gatehouse.settings import load
 from tests.engines import PostgresServer, RedisServer
 from tests.running import Running
@@ -75,9 +76,8 @@ def main() -> None:
         redis.remove()
     tables = {each["table"]: each["rows"] for each in json.loads(done.stdout)["tables"]}
     print(f"killed after {first:.1f} s with {there:,} users there; the rest, verified, in {second:.1f} s")
-    print(
-        f"users {tables['users']:,}, user_roles {tables['user_roles']:,}, sessions {json.loads(done.stdout)['sessions']:,}"
-    )
+    sessions = json.loads(done.stdout)["sessions"]
+    print(f"users {tables['users']:,}, user_roles {tables['user_roles']:,}, sessions {sessions:,}")
 
 
 if __name__ == "__main__":

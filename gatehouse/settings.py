@@ -139,6 +139,9 @@ class Settings:
     metrics: str = setting(
         "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", on_off_or_address
     )
+    traces: str = setting(
+        "", "URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; needs the extra otel.", url
+    )
     audit_keep: int = setting(34560000, "How long audit events are kept.", seconds(86400, 315360000))
     log_level: str = setting("info", "Least level to log.", one_of("debug", "info", "warning", "error"))
     log_format: str = setting(
