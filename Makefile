@@ -32,6 +32,7 @@ fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each
 
 pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chromium)
 	$(BIN)/python -m tests.browser.pictures
+	$(BIN)/python -m tests.terminal_picture
 
 # What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
 AXE := tests/browser/node_modules/axe-core/package.json
@@ -42,7 +43,7 @@ axe:
 
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
-	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --extra otel --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 
 LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
   --generate-hashes --no-header --no-emit-index-url --annotation-style line

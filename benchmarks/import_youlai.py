@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gatehouse.service import prepare
+from gatehouse.preparation import prepare
 from gatehouse.settings import load
 from tests.conversation import login
 from tests.running import Running

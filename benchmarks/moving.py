@@ -17,7 +17,8 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.population import fill
-from gatehouse.service import open_service, prepare
+from gatehouse.preparation import prepare
+from gatehouse.service import open_service
 from gatehouse.settings import load
 from tests.engines import PostgresServer, RedisServer
 from tests.running import Running

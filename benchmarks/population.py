@@ -26,7 +26,8 @@ from sqlalchemy import insert
 
 from benchmarks.load import Load, require_wrk, wrk
 from benchmarks.subject import HERE, Subject
-from gatehouse.service import Service, open_service, prepare
+from gatehouse.preparation import prepare
+from gatehouse.service import Service, open_service
 from gatehouse.settings import load
 from gatehouse.stores.accounts.schema import user_roles, users
 from gatehouse.stores.state import Session

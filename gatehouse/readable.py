@@ -1,4 +1,4 @@
-"""Values that people write: durations (`90`, `15m`, `7d`), rates (`10/5minutes`), networks, switches.
+"""Values that people write: durations (`90`, `15m`, `7d`), rates (`10/5minutes`), networks, switches, addresses.
 
 Pure functions from text to value. Each raises `ValueError` with a sentence that says what was expected.
 """
@@ -8,6 +8,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -76,3 +82,75 @@ def networks(text: str) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(part, strict=False) for part in names(text))
     except ValueError as problem:
         raise ValueError(f"expected addresses or networks such as 10.0.0.0/8: {problem}") from None
+
+
+def between(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ValueError(f"expected a whole number, got {text!r}") from None
+        if not low <= value <= high:
+            raise ValueError(f"expected a number from {low} to {high}, got {value}")
+        return value
+
+    return read
+
+
+def seconds(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        value = duration(text)
+        if not low <= value <= high:
+            raise ValueError(f"expected {low} to {high} seconds, got {value}")
+        return value
+
+    return read
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.strip().lower() not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, got {text!r}")
+        return text.strip().lower()
+
+    return read
+
+
+def base_path(text: str) -> str:
+    path = "/" + text.strip().strip("/")
+    if any(c in path for c in "?#%\\ ") or "//" in path:
+        raise ValueError(f"expected a path such as /auth, got {text!r}")
+    return "" if path == "/" else path
+
+
+def url(text: str) -> str:
+    parts = urlsplit(text.strip())
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise ValueError(f"expected an http or https URL, got {text!r}")
+    return text.strip().rstrip("/")
+
+
+def origins(text: str) -> tuple[str, ...]:
+    for origin in names(text):
+        parts = urlsplit(origin)
+        if origin != "*" and (f"{parts.scheme}://{parts.netloc}" != origin or not parts.netloc):
+            raise ValueError(f"expected origins such as https://console.example.com, got {origin!r}")
+    return names(text)
+
+
+def on_off_or_address(text: str) -> str:
+    word = text.strip().lower()
+    host, _, port = word.rpartition(":")
+    if word not in {"on", "off"} and not (host and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(f"expected on, off or an address such as 127.0.0.1:9100, got {text!r}")
+    return word
+
+
+def captcha_answer(text: str) -> str:
+    if len(text) != 4 or not (text.isascii() and text.isalnum()):
+        raise ValueError("expected four letters or digits")
+    return text
+
+
+def optional_path(text: str) -> Path | None:
+    return Path(text) if text else None

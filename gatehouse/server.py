@@ -23,7 +23,8 @@ from gatehouse import __version__, logs
 from gatehouse.api.app import App
 from gatehouse.auth.captcha.image import Painter
 from gatehouse.auth.first_start import ADMINISTRATOR
-from gatehouse.service import open_service, prepare
+from gatehouse.preparation import prepare
+from gatehouse.service import open_service
 from gatehouse.settings import SettingsError
 
 if TYPE_CHECKING:

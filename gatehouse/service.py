@@ -14,13 +14,11 @@ import structlog
 from gatehouse.auth.accounts import Accounts
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.captcha import Challenges
-from gatehouse.auth.first_start import ADMINISTRATOR, furnish
 from gatehouse.auth.gate import Gate
 from gatehouse.auth.key_changes import KeyChanges
 from gatehouse.auth.keys import KeyRing, WrongSecret, derive
 from gatehouse.auth.login import Login
 from gatehouse.auth.passwords import HashPool
-from gatehouse.auth.policy import password_problem
 from gatehouse.auth.profiles import Profiles
 from gatehouse.auth.self_service import SelfService
 from gatehouse.auth.service_keys import ServiceKeys
@@ -28,9 +26,8 @@ from gatehouse.auth.sessions import Lifetimes, Sessions
 from gatehouse.auth.stand_ins import StandIns
 from gatehouse.auth.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.tokens import AccessTokens, RefreshTokens
-from gatehouse.secret import make_secret, read_secrets
+from gatehouse.secret import read_secrets
 from gatehouse.settings import Settings, SettingsError
-from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.keys import Keys
@@ -40,7 +37,6 @@ from gatehouse.stores.accounts.trail import Trail
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite import SQLiteState
-from gatehouse.stores.state.sqlite_file import create as create_state
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -135,50 +131,6 @@ class Service:
             self.ring.secrets = secrets
             self.refresh.rekey(*_derived(secrets, "refresh tokens"))
             self.challenges.rekey(*_derived(secrets, "captcha"))
-
-
-async def prepare(settings: Settings) -> str | None:
-    """Everything that must be there before a worker starts: folder, secret, tables, first administrator.
-
-    Safe to run in several processes at once. Returns the administrator's password if one was made up.
-    """
-    if settings.embedded_accounts or settings.embedded_state or not (settings.secret or settings.secret_file):
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    make_secret(settings)
-    secrets = read_secrets(settings)
-    _check_admin_password(settings)
-    if settings.embedded_state:
-        create_state(settings.state_path)
-    database = open_database(settings)
-    try:
-        if settings.embedded_accounts:
-            await migrate.migrate(database)
-        else:
-            await migrate.check(database)
-        keys = Keys(database)
-        async with migrate.exclusive(database):
-            password = await furnish(
-                users=Users(database),
-                roles=Roles(database),
-                departments=Departments(database),
-                keys=keys,
-                secret=secrets[0],
-                password=settings.admin_password,
-                now=time.time(),
-            )
-        await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
-        return password
-    finally:
-        await database.close()
-
-
-def _check_admin_password(settings: Settings) -> None:
-    """A password that anyone would try first is for trying things out on this machine, and for nothing else."""
-    problem = password_problem(settings.admin_password, ADMINISTRATOR) if settings.admin_password else None
-    if problem and not settings.listens_on_loopback:
-        raise SettingsError([f"GATEHOUSE_ADMIN_PASSWORD: {problem.value}"])
-    if problem:
-        log.warning("the administrator's password is weak", problem=problem.value)
 
 
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:

@@ -13,10 +13,24 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from gatehouse.auth.captcha.difficulty import Difficulty
-from gatehouse.readable import Network, Rate, duration, names, networks, rate, switch
+from gatehouse.readable import (
+    Network,
+    Rate,
+    base_path,
+    between,
+    captcha_answer,
+    networks,
+    on_off_or_address,
+    one_of,
+    optional_path,
+    origins,
+    rate,
+    seconds,
+    switch,
+    url,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,85 +54,13 @@ def setting(default: object, meaning: str, read: Callable[[str], object], *, sec
     )
 
 
-def _between(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise ValueError(f"expected a whole number, got {text!r}") from None
-        if not low <= value <= high:
-            raise ValueError(f"expected a number from {low} to {high}, got {value}")
-        return value
-
-    return read
-
-
-def _seconds(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        value = duration(text)
-        if not low <= value <= high:
-            raise ValueError(f"expected {low} to {high} seconds, got {value}")
-        return value
-
-    return read
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text.strip().lower() not in words:
-            raise ValueError(f"expected one of {', '.join(words)}, got {text!r}")
-        return text.strip().lower()
-
-    return read
-
-
-def _base_path(text: str) -> str:
-    path = "/" + text.strip().strip("/")
-    if any(c in path for c in "?#%\\ ") or "//" in path:
-        raise ValueError(f"expected a path such as /auth, got {text!r}")
-    return "" if path == "/" else path
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(text.strip())
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
-        raise ValueError(f"expected an http or https URL, got {text!r}")
-    return text.strip().rstrip("/")
-
-
-def _origins(text: str) -> tuple[str, ...]:
-    for origin in names(text):
-        parts = urlsplit(origin)
-        if origin != "*" and (f"{parts.scheme}://{parts.netloc}" != origin or not parts.netloc):
-            raise ValueError(f"expected origins such as https://console.example.com, got {origin!r}")
-    return names(text)
-
-
-def _metrics(text: str) -> str:
-    word = text.strip().lower()
-    host, _, port = word.rpartition(":")
-    if word not in {"on", "off"} and not (host and port.isdigit() and 0 < int(port) < 65536):
-        raise ValueError(f"expected on, off or an address such as 127.0.0.1:9100, got {text!r}")
-    return word
-
-
-def _test_answer(text: str) -> str:
-    if len(text) != 4 or not (text.isascii() and text.isalnum()):
-        raise ValueError("expected four letters or digits")
-    return text
-
-
-def _optional_path(text: str) -> Path | None:
-    return Path(text) if text else None
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     data_dir: Path = setting(Path("data"), "Folder of the embedded default: databases and the generated secret.", Path)
     host: str = setting("127.0.0.1", "Address to listen on.", str.strip)
-    port: int = setting(8000, "Port to listen on.", _between(1, 65535))
-    base_path: str = setting("", "Path prefix under which every path of the service lives.", _base_path)
-    workers: int = setting(1, "Worker processes.", _between(1, 256))
+    port: int = setting(8000, "Port to listen on.", between(1, 65535))
+    base_path: str = setting("", "Path prefix under which every path of the service lives.", base_path)
+    workers: int = setting(1, "Worker processes.", between(1, 256))
     database_url: str = setting(
         "",
         "Where accounts live: empty for SQLite in the data folder, or postgresql://user:password@host/name.",
@@ -145,28 +87,26 @@ class Settings:
         None,
         "File with the master secret; the first line makes, all lines open. "
         "Empty: the file secret in the data folder, made at the first start.",
-        _optional_path,
+        optional_path,
     )
-    issuer: str = setting("", "URL of this service as its clients see it; the iss of its tokens.", _url)
+    issuer: str = setting("", "URL of this service as its clients see it; the iss of its tokens.", url)
     audience: str = setting("gatehouse", "The aud of access tokens.", str.strip)
     admin_password: str = setting(
         "", "Password of the first administrator. Empty: a random one, shown once.", str, secret=True
     )
-    access_ttl: int = setting(7200, "Life of an access token.", _seconds(1, 86400))
-    refresh_ttl: int = setting(604800, "A session ends after this long without a refresh.", _seconds(1, 31536000))
-    session_max: int = setting(
-        2592000, "A session ends this long after login, whatever happens.", _seconds(1, 31536000)
-    )
+    access_ttl: int = setting(7200, "Life of an access token.", seconds(1, 86400))
+    refresh_ttl: int = setting(604800, "A session ends after this long without a refresh.", seconds(1, 31536000))
+    session_max: int = setting(2592000, "A session ends this long after login, whatever happens.", seconds(1, 31536000))
     refresh_grace: int = setting(
-        10, "How long after its rotation the parent of a refresh token is still answered.", _seconds(0, 60)
+        10, "How long after its rotation the parent of a refresh token is still answered.", seconds(0, 60)
     )
     key_max_age: int = setting(
-        7776000, "Age at which a signing key is replaced by a new one.", _seconds(3600, 315360000)
+        7776000, "Age at which a signing key is replaced by a new one.", seconds(3600, 315360000)
     )
     sessions_per_user: int = setting(
-        50, "Sessions a user may have at once; one more ends the oldest.", _between(1, 10000)
+        50, "Sessions a user may have at once; one more ends the oldest.", between(1, 10000)
     )
-    captcha_ttl: int = setting(120, "Life of a captcha.", _seconds(1, 3600))
+    captcha_ttl: int = setting(120, "Life of a captcha.", seconds(1, 3600))
     captcha_difficulty: Difficulty = setting(
         Difficulty.NORMAL,
         "How hard the captcha is to read: easy, normal or hard.",
@@ -175,7 +115,7 @@ class Settings:
     captcha_exempt_addresses: tuple[Network, ...] = setting(
         (), "Networks whose logins need no captcha, for people who cannot see it.", networks
     )
-    captcha_test_answer: str = setting("", "For tests, on loopback only: the answer of every captcha.", _test_answer)
+    captcha_test_answer: str = setting("", "For tests, on loopback only: the answer of every captcha.", captcha_answer)
     limits: bool = setting(True, "For tests, on loopback only: off lifts every limit.", switch)
     limit_login_address: Rate = setting(Rate(30, 60), "Logins an address may try.", rate)
     limit_login_name: Rate = setting(
@@ -189,20 +129,23 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = setting(
         (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are believed.", networks
     )
-    cors_origins: tuple[str, ...] = setting((), "Origins of front ends served from elsewhere.", _origins)
+    cors_origins: tuple[str, ...] = setting((), "Origins of front ends served from elsewhere.", origins)
     default_avatar: str = setting(
-        "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", _url
+        "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", url
     )
     pages: bool = setting(True, "Serve the web pages: login at /, account at /account, API page at /docs.", switch)
-    hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", _between(0, 256))
-    hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", _between(1, 100000))
+    hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", between(0, 256))
+    hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", between(1, 100000))
     metrics: str = setting(
-        "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", _metrics
+        "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", on_off_or_address
     )
-    audit_keep: int = setting(34560000, "How long audit events are kept.", _seconds(86400, 315360000))
-    log_level: str = setting("info", "Least level to log.", _one_of("debug", "info", "warning", "error"))
+    traces: str = setting(
+        "", "URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; needs the extra otel.", url
+    )
+    audit_keep: int = setting(34560000, "How long audit events are kept.", seconds(86400, 315360000))
+    log_level: str = setting("info", "Least level to log.", one_of("debug", "info", "warning", "error"))
     log_format: str = setting(
-        "auto", "Log as json or pretty; auto is pretty on a terminal.", _one_of("auto", "json", "pretty")
+        "auto", "Log as json or pretty; auto is pretty on a terminal.", one_of("auto", "json", "pretty")
     )
 
     @property

@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 
 from gatehouse.api.app import App
 from gatehouse.auth.captcha.image import Painter
-from gatehouse.service import Service, open_service, prepare
+from gatehouse.preparation import prepare
+from gatehouse.service import Service, open_service
 from gatehouse.settings import load
 from tests.running import ANSWER, PASSWORD
 

@@ -48,13 +48,16 @@ class Running:
         self.url = f"http://127.0.0.1:{self.port}{self.base}"
         self.env = environment(data, self.port, **settings)
         self.log = data.parent / f"{data.name}-{self.port}.log"
+        self.command = [sys.executable, "-m", "gatehouse", "serve"]
+        self.folder: Path | None = None  # to start it in, if not here
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Running:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "gatehouse", "serve"],
+                self.command,
                 env=self.env,
+                cwd=self.folder,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -67,7 +70,7 @@ class Running:
             raise
         return self
 
-    def wait_until_live(self, seconds: float = 20) -> None:
+    def wait_until_live(self, seconds: float = 60) -> None:
         assert self.process is not None
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -27,6 +27,7 @@ from gatehouse.api.reply import Reply, failure, plain_failure
 from gatehouse.api.request import Request
 from gatehouse.api.users import UserEndpoints
 from gatehouse.auth.refusals import Refused
+from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from gatehouse.api.tracing import Tracer
     from gatehouse.auth.captcha.image import Painter
     from gatehouse.service import Service
 
@@ -57,6 +59,8 @@ class App:
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
+        self._tracer = _tracer(service.settings.traces)
+        self._respond = self._answer_traced if self._tracer else self._answer
         # Unique for the life of the process, and a different one in every process.
         self._id_prefix = secrets.token_hex(6)
         self._numbers = itertools.count(1)
@@ -68,6 +72,8 @@ class App:
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._metrics_task.cancel()
         self._metrics.close()
+        if self._tracer is not None:
+            self._tracer.close()
         loop.run_until_complete(self._service.stop())
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
@@ -77,7 +83,7 @@ class App:
         route = methods.get(request.method) if methods else None
         reply = self._cors.preflight(request, methods or ()) if self._cors is not None else None
         if reply is None:
-            reply = await self._answer(request, route, methods)
+            reply = await self._respond(request, route, methods)
         headers = [*reply.headers, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
@@ -101,6 +107,14 @@ class App:
             log.exception("unforeseen", request=request.id, path=request.path)
             return self._failure(fault, request)
 
+    async def _answer_traced(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
+        if self._tracer is None:
+            return await self._answer(request, route, methods)
+        with self._tracer.span(request, route.operation if route else "none") as span:
+            reply = await self._answer(request, route, methods)
+            self._tracer.answered(span, reply)
+            return reply
+
     def _by_segment(self, request: Request) -> dict[str, Route] | None:
         """The few paths that end in an id."""
         parent, _, request.segment = request.path.rpartition("/")
@@ -119,6 +133,16 @@ class App:
             if given and _REQUEST_ID.fullmatch(given) and is_trusted(peer_address(scope.client), self._trusted):
                 return str(given)
         return f"{self._id_prefix}-{next(self._numbers):x}"
+
+
+def _tracer(collector: str) -> Tracer | None:
+    if not collector:
+        return None
+    try:
+        from gatehouse.api.tracing import Tracer  # noqa: PLC0415 - an extra: not everybody has it
+    except ImportError:
+        raise SettingsError(["GATEHOUSE_TRACES: traces need an extra: pip install 'gatehouse[otel]'"]) from None
+    return Tracer(collector)
 
 
 def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, dict[str, Route]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
-from gatehouse.service import prepare
+from gatehouse.preparation import prepare
 from gatehouse.settings import load
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.schema import audit_events, departments, metadata, users

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gatehouse.service import prepare
+from gatehouse.preparation import prepare
 from gatehouse.settings import load
 from tests.cli.terminal import Outcome, Terminal
 from tests.running import Running

@@ -36,7 +36,7 @@ class Look:
     weight: float = 0.1  # added to every stroke; more closes the eyes of P, 4 and 9
 
     # The bend: the strongest lever against OCR after the curve, and the first to hurt people.
-    bend: float = 1.1
+    bend: float = 0.75
     bend_length: Range = (18.0, 28.0)  # half a letter: longer moves whole letters, shorter frays strokes
 
     # Light and dark regions of the ground. A letter is black where its middle lies on light ground and white
@@ -45,14 +45,15 @@ class Look:
     region_length: Range = (80.0, 120.0)  # an image has one or two of them
     region_edge: float = 2.0  # a soft boundary, or it would look like a stroke
 
-    # The curve, of about half a letter's weight, with a rim that cuts the letters beneath. Without the rim
-    # OCR reads six times as many. Thinner than this, opening and median filters take it away.
+    # The curve, a third of a stroke wide, with a rim that cuts the letters beneath. Without the rim OCR
+    # reads six times as many. It is steep, because a flat one runs along the bars of E, H and 3 and hides
+    # them: steep, it crosses every letter twice and costs people less than a flat one half as effective.
     curves: int = 1
-    curve_weight: Range = (2.4, 2.6)
-    curve_halo: float = 1.6
-    curve_swing: Range = (5.0, 9.0)  # through the bodies of the letters, never along their edges
-    curve_length: Range = (55.0, 85.0)  # crosses each letter about once
-    curve_offset: Range = (-5.0, 5.0)
+    curve_weight: Range = (2.0, 2.2)  # thinner, and median filters take it away
+    curve_halo: float = 1.15
+    curve_swing: Range = (9.0, 12.0)
+    curve_length: Range = (44.0, 58.0)
+    curve_offset: Range = (-3.0, 3.0)
 
     # Tones: 0 is black, 1 is white. Stripes reach over mid-grey from both kinds of ground, so a threshold
     # keeps stripes wherever it is set; ink is black or white, further out than any stripe.
@@ -68,7 +69,7 @@ class Look:
 _NORMAL: Final = Look()
 
 LOOKS: Final = {
-    Difficulty.EASY: replace(_NORMAL, bend=0.7, tilt=(-0.2, 0.2), curve_weight=(1.9, 2.1), curve_halo=1.2),
+    Difficulty.EASY: replace(_NORMAL, bend=0.5, tilt=(-0.2, 0.2), curve_weight=(1.7, 1.9), curve_halo=1.0),
     Difficulty.NORMAL: _NORMAL,
-    Difficulty.HARD: replace(_NORMAL, bend=1.4, curve_weight=(2.6, 2.8), curve_halo=1.9, overlap=3.0),
+    Difficulty.HARD: replace(_NORMAL, bend=1.15, curve_weight=(2.2, 2.4), curve_halo=1.4),
 }
