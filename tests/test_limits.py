@@ -182,3 +182,14 @@ def test_changing_the_password_is_guessed_at_no_faster_than_at_login(gatehouse: 
         for _ in range(6)
     ]
     assert codes == ["A0210"] * 5 + ["A0211"]
+
+
+def test_beside_a_trusted_proxy_strangers_are_still_not_believed(tmp_path: Path) -> None:
+    with InProcess(
+        tmp_path / "data", limits="on", limit_login_address="2/minute", trusted_proxies="10.0.0.0/8"
+    ) as gatehouse:
+        codes = [
+            gatehouse.login(address="203.0.113.9", headers={"X-Forwarded-For": f"198.51.100.{n}"}).code
+            for n in range(3)
+        ]
+        assert codes == ["00000", "00000", "A0502"]
