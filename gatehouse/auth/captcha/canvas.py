@@ -18,7 +18,7 @@ TURN: Final = 2 * math.pi
 X: Final = ((np.arange(COLUMNS) + 0.5) / SCALE).astype(np.float32)
 Y: Final = ((np.arange(ROWS) + 0.5) / SCALE).astype(np.float32)
 
-# Side of a field, in image pixels: room for a hundred and fifty thousand different pieces of an image's size.
+# Side of a field, in image pixels: room for a quarter of a million different pieces of an image's size.
 _SIDE: Final = 640
 _WAVES: Final = 64  # so many that no direction stands out
 
@@ -46,7 +46,7 @@ def lay_over(ink: Plane, inside: Plane, rim: float, colour: Plane | np.float32) 
 
 
 class Field:
-    """A smooth random field with room for many images; each takes a piece of it, turned over at random.
+    """A smooth random field with room for many images; each takes a piece of it.
 
     Made once, because a piece costs a microsecond and a fresh field sixty. That pieces come back in another
     image helps nobody: they bend and shade whatever letters happen to stand there.
@@ -65,6 +65,5 @@ class Field:
 
     def piece(self, random: np.random.Generator) -> Plane:
         """A view of the field, not to be written to."""
-        top, left, turned = random.integers((_SIDE - ROWS, _SIDE - COLUMNS, 4)).tolist()
-        piece = self.values[top : top + ROWS, left : left + COLUMNS]
-        return piece[:: 1 - turned // 2 * 2, :: 1 - turned % 2 * 2]
+        top, left = divmod(int(random.integers((_SIDE - ROWS) * (_SIDE - COLUMNS))), _SIDE - COLUMNS)
+        return self.values[top : top + ROWS, left : left + COLUMNS]

@@ -3,6 +3,7 @@
 from functools import cache
 from importlib.resources import files
 from io import BytesIO
+from itertools import product
 from string import ascii_uppercase, digits
 from typing import Final
 
@@ -30,18 +31,16 @@ RAMP: Final = 7
 
 
 class Glyphs:
-    """Masks, one CELL x CELL block after another, font by font; and the width of each letter."""
+    """A mask for each character of each font, 0 outside the letter to 255 inside, and the letter's width."""
 
     def __init__(self) -> None:
-        masks = np.zeros((len(FONTS), len(CHARACTERS), CELL, CELL), np.uint8)
-        self.widths: npt.NDArray[np.float32] = np.zeros((len(FONTS), len(CHARACTERS)), np.float32)
-        for row, name in enumerate(FONTS):
-            font = _font(name)
-            for column, character in enumerate(CHARACTERS):
-                drawn = _draw(font, character)
-                self.widths[row, column] = drawn.width
-                masks[row, column] = np.asarray(_centre(drawn))
-        self.masks: npt.NDArray[np.uint8] = masks.reshape(-1)
+        self.masks: npt.NDArray[np.uint8] = np.zeros((len(FONTS) * len(CHARACTERS), CELL * CELL), np.uint8)
+        self.widths: npt.NDArray[np.float32] = np.zeros(len(self.masks), np.float32)
+        fonts = [_font(name) for name in FONTS]
+        for at, (font, character) in enumerate(product(fonts, CHARACTERS)):
+            drawn = _draw(font, character)
+            self.widths[at] = drawn.width
+            self.masks[at] = np.asarray(_centre(drawn)).reshape(-1)
 
 
 @cache

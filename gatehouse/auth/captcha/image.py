@@ -1,4 +1,4 @@
-"""Draws a captcha: bent letters on hatched ground, inverted by regions, with a curve laid over them."""
+"""Draws a captcha: bent letters, black or white by regions, on hatched ground, under a curve."""
 
 import secrets
 
@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gatehouse.auth.captcha import png
 from gatehouse.auth.captcha.canvas import COLUMNS, ROWS, TURN, Field, Plane, X, Y, between, lay_over
 from gatehouse.auth.captcha.difficulty import Difficulty
-from gatehouse.auth.captcha.glyphs import glyphs
+from gatehouse.auth.captcha.glyphs import CAP, glyphs
 from gatehouse.auth.captcha.letters import letters
 from gatehouse.auth.captcha.parameters import HEIGHT, LOOKS, SCALE, Look
 
@@ -23,7 +23,9 @@ class Painter:
         # NumPy's generator is not secret-grade, and need not be: it decides how the letters look, never
         # which they are. Its seed comes from the operating system, so no two workers draw alike.
         self._random = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
-        self._bends = Field(self._random, self._look.bend_length, self._look.bend)
+        # Letters look themselves up in their masks, so what bends them is measured in pixels of a mask.
+        self._zoom = CAP / (sum(self._look.tall) / 2)
+        self._bends = Field(self._random, self._look.bend_length, self._look.bend * self._zoom)
         self._shades = Field(self._random, self._look.region_length, _steepness(self._look))
         glyphs()  # at start, not at the first request
 
@@ -63,9 +65,11 @@ class Painter:
         """Stripes on the ground, bent like the letters: brighter by `hatch` or darker by as much."""
         look = self._look
         angle, length, phase = between(self._random, 1, (0, TURN / 2), look.hatch_length, (0, 1))
-        stripes: Plane = (bend_x + X) * (np.cos(angle) / length)
-        stripes += (bend_y + Y[:, None]) * (np.sin(angle) / length)
-        stripes += phase
+        across, down = np.cos(angle) / length, np.sin(angle) / length
+        stripes: Plane = bend_x * (across / self._zoom)
+        stripes += bend_y * (down / self._zoom)
+        stripes += X * across
+        stripes += (Y * down + phase)[:, None]
         stripes -= np.floor(stripes)
         stripes -= np.float32(0.5)
         np.copysign(np.float32(look.hatch), stripes, out=stripes)
