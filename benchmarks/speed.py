@@ -24,6 +24,7 @@ from benchmarks.subject import Subject
 from benchmarks.yardsticks import BareServer, captcha_library, raw_hashes, raw_refreshes
 from gatehouse.auth.captcha.image import Painter
 from tests.conversation import CAPTCHA, LOGIN, ME, REFRESH
+from tests.engines import RedisServer
 
 CONNECTIONS = 32
 
@@ -212,11 +213,14 @@ def main() -> None:
 
 
 def with_redis(bench: Bench, folder: Path) -> None:
-    from tests.engines import Redis  # noqa: PLC0415 - looks for servers when it is imported
-
-    with Redis(folder / "redis") as redis, Subject(folder / "on-redis", state_url=redis.url) as subject:
-        users_me(bench, subject, "Redis", redis.url)
-        refresh(bench, subject, "Redis")
+    redis = RedisServer()
+    redis.start()
+    try:
+        with Subject(folder / "on-redis", state_url=redis.url()) as subject:
+            users_me(bench, subject, "Redis", redis.url())
+            refresh(bench, subject, "Redis")
+    finally:
+        redis.remove()
 
 
 if __name__ == "__main__":
