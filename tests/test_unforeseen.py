@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import structlog
+from structlog.testing import CapturingLogger
 
+from gatehouse.api import app
 from gatehouse.auth.gate import Gate
 from tests.inprocess import InProcess
 
 
-def test_the_caller_learns_nothing_and_the_log_everything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_caller_learns_nothing_and_the_log_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError("SELECT secret FROM /etc/passwd")
 
+    written = CapturingLogger()
+    processors = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    monkeypatch.setattr(app, "log", structlog.wrap_logger(written, processors=processors))
     monkeypatch.setattr(Gate, "enter", broken)
     with InProcess(tmp_path / "data") as gatehouse:
         answer = gatehouse.me("x")
@@ -23,7 +27,6 @@ def test_the_caller_learns_nothing_and_the_log_everything(
         assert set(answer.json) == {"code", "msg"}
         for hint in ("SELECT", "secret", "/etc", "RuntimeError", "Traceback", ".py"):
             assert hint not in answer.content.decode()
-    written = capsys.readouterr()
-    log = written.out + written.err
+    log = str(written.calls)
     assert "SELECT secret FROM /etc/passwd" in log
     assert answer.headers["x-request-id"] in log
