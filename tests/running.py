@@ -19,7 +19,7 @@ PASSWORD = "correct horse battery staple"
 
 
 def free_port() -> int:
-    """Below the range from which the system takes ports of its own accord; each of two test runs at once has its half."""
+    """Below the ports that the system gives away by itself; each of two test runs at once has its half."""
     half = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
     while True:
         port = random.randrange(10_000, 32_000, 2) + half
