@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -26,7 +27,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def engine_urls(request: pytest.FixtureRequest) -> dict[str, str]:
     postgres: PostgresServer = request.getfixturevalue("postgres_server")
     redis: RedisServer = request.getfixturevalue("redis_server")
-    return {"database_url": postgres.create("api_tests"), "state_url": redis.url()}
+    return {"database_url": postgres.create(f"api_tests_{uuid4().hex}"), "state_url": redis.url()}
 
 
 @pytest.fixture(params=["embedded", "engines"])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conversation import ME, bearer, login
-from tests.running import Running, environment
+from tests.running import Running, environment, free_port
 
 
 def test_the_administrator_is_made_once_with_a_random_password_shown_once(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_two_first_starts_at_once_do_not_collide(tmp_path: Path) -> None:
 
 
 def start_refused(tmp_path: Path, **settings: object) -> str:
-    port = settings.pop("port", 8000)
+    port = settings.pop("port", None) or free_port()
     done = subprocess.run(
         [sys.executable, "-m", "gatehouse", "serve"],
         env=environment(tmp_path / "data", int(str(port)), **settings),
