@@ -71,6 +71,10 @@ class _Scope(NamedTuple):
     headers: _Headers
 
 
+def request_scope(method: str, path: str, headers: dict[str, str]) -> _Scope:
+    return _Scope(method, path, "", "127.0.0.1:40000", _Headers(list(headers.items())))
+
+
 class _Protocol:
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -107,7 +111,7 @@ class InProcess:
         self.loop = asyncio.new_event_loop()
         self.run(prepare(self.settings))
         self.service: Service = self.run(self._open())
-        self._app = App(self.service, Painter(self.settings.captcha_difficulty))
+        self.app = App(self.service, Painter(self.settings.captcha_difficulty))
         self._ports = itertools.count(40_000)
 
     async def _open(self) -> Service:
@@ -154,7 +158,7 @@ class InProcess:
         client = f"{host}:{next(self._ports)}" if address else ""
         scope = _Scope(method, path, urlencode(query or {}), client, _Headers(pairs))
         protocol = _Protocol(content)
-        await self._app.__rsgi__(scope, protocol)
+        await self.app.__rsgi__(scope, protocol)
         assert protocol.answer is not None
         return protocol.answer
 

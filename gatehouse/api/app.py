@@ -54,8 +54,8 @@ class Route(NamedTuple):
 class App:
     def __init__(self, service: Service, painter: Painter, metrics_folder: Path | None = None) -> None:
         self._service = service
-        self._metrics = Metrics(service, metrics_folder)
-        self._routes = _routes(service, painter, self._metrics)
+        self.metrics = Metrics(service, metrics_folder)
+        self._routes = _routes(service, painter, self.metrics)
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
@@ -67,11 +67,11 @@ class App:
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(self._service.start())
-        self._metrics_task = loop.create_task(self._metrics.write_forever())
+        self._metrics_writer = loop.create_task(self.metrics.write_forever())
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._metrics_task.cancel()
-        self._metrics.close()
+        self._metrics_writer.cancel()
+        self.metrics.close()
         if self._tracer is not None:
             self._tracer.close()
         loop.run_until_complete(self._service.stop())
@@ -88,7 +88,7 @@ class App:
         if self._cors is not None:
             headers += self._cors.headers(request)
         protocol.response_bytes(reply.status, headers, reply.body)
-        self._metrics.answered(route.operation if route else "none", reply.code, perf_counter() - started)
+        self.metrics.answered(route.operation if route else "none", reply.code, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
         try:

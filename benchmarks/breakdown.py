@@ -1,0 +1,65 @@
+"""Where the microseconds of a users/me request go: each part alone, and the whole application without the server.
+
+    python -m benchmarks.breakdown
+
+CPU time of this process, so that what else the machine does counts little. The server's own share (parsing, sockets)
+is what remains of a request in `benchmarks.speed`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from gatehouse import logs
+from gatehouse.api.request import Request
+from tests.inprocess import Clock, InProcess, request_scope
+
+ROUNDS = 30_000
+
+
+class Discarded:
+    """A protocol that throws the answer away."""
+
+    def response_bytes(self, *_: object) -> None: ...
+
+
+async def each(work: Callable[[], Awaitable[object]]) -> float:
+    started = time.process_time()
+    for _ in range(ROUNDS):
+        await work()
+    return (time.process_time() - started) / ROUNDS * 1e6
+
+
+def main() -> None:
+    logs.configure("error", "json")
+    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder) / "data", Clock(time.time())) as gatehouse:
+        token = gatehouse.login().data["accessToken"]
+        scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
+        service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
+        session = gatehouse.run(service.gate.enter(token)).session
+
+        async def read_request() -> Any:
+            request = Request(scope, nowhere, "id", ())
+            return request.bearer(), request.language
+
+        async def metrics() -> None:
+            app.metrics.answered("me", "00000", 0.0001)
+
+        parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
+            ("read the request: path, bearer token, language", read_request),
+            ("token: remembered as verified", lambda: service.access.read(token, service.clock())),
+            ("session and epoch: one SQLite read", lambda: service.state.read_session(session.id)),
+            ("gate: the two above, and the profile remembered under its epoch", lambda: service.gate.enter(token)),
+            ("metrics", metrics),
+            ("the whole application, without the server", lambda: app.__rsgi__(scope, nowhere)),
+        ]
+        for label, work in parts:
+            print(f"{gatehouse.run(each(work)):6.1f} us  {label}")
+
+
+if __name__ == "__main__":
+    main()
