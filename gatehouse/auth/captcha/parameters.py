@@ -56,9 +56,9 @@ class Look:
     curve_offset: Range = (-3.0, 3.0)
 
     # Tones: 0 is black, 1 is white. Stripes reach over mid-grey from both kinds of ground, so a threshold
-    # keeps stripes wherever it is set; ink is black or white, further out than any stripe. A stripe is as wide
-    # as a stroke: at two thirds of that, a morphological opening or closing wipes stripes away and leaves
-    # the letters, and OCR then reads one in five.
+    # keeps stripes wherever it is set; ink is black or white, further out than any stripe. A stripe is about
+    # as wide as a stroke: at two thirds of that, a morphological opening or closing wipes the stripes away
+    # and leaves the letters, and OCR then reads one in five.
     dark_ground: float = 0.42
     light_ground: float = 0.58
     hatch: float = 0.24
