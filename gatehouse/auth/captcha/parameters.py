@@ -36,7 +36,7 @@ class Look:
     weight: float = 0.1  # added to every stroke; more closes the eyes of P, 4 and 9
 
     # The bend: the strongest lever against OCR after the curve, and the first to hurt people.
-    bend: float = 0.85
+    bend: float = 0.9
     bend_length: Range = (18.0, 28.0)  # half a letter: longer moves whole letters, shorter frays strokes
 
     # Light and dark regions of the ground. A letter is black where its middle lies on light ground and white
@@ -56,11 +56,13 @@ class Look:
     curve_offset: Range = (-3.0, 3.0)
 
     # Tones: 0 is black, 1 is white. Stripes reach over mid-grey from both kinds of ground, so a threshold
-    # keeps stripes wherever it is set; ink is black or white, further out than any stripe.
-    dark_ground: float = 0.38
-    light_ground: float = 0.62
-    hatch: float = 0.17
-    hatch_length: Range = (3.6, 4.4)  # finer than a stroke, so that stripes are never taken for one
+    # keeps stripes wherever it is set; ink is black or white, further out than any stripe. A stripe is about
+    # as wide as a stroke: at two thirds of that, a morphological opening or closing wipes the stripes away
+    # and leaves the letters, and OCR then reads one in five.
+    dark_ground: float = 0.42
+    light_ground: float = 0.58
+    hatch: float = 0.24
+    hatch_length: Range = (6.0, 7.5)
 
     # So many greys are kept. Six are the two inks and the four stripes; more cost bytes and show no better.
     tones: int = 6
@@ -69,7 +71,7 @@ class Look:
 _NORMAL: Final = Look()
 
 LOOKS: Final = {
-    Difficulty.EASY: replace(_NORMAL, bend=0.5, tilt=(-0.2, 0.2), curve_weight=(1.7, 1.9), curve_halo=1.0),
+    Difficulty.EASY: replace(_NORMAL, bend=0.6, tilt=(-0.2, 0.2), curve_weight=(1.7, 1.9), curve_halo=1.0),
     Difficulty.NORMAL: _NORMAL,
-    Difficulty.HARD: replace(_NORMAL, bend=1.15, curve_weight=(2.2, 2.4), curve_halo=1.4),
+    Difficulty.HARD: replace(_NORMAL, bend=1.25, curve_weight=(2.2, 2.4), curve_halo=1.45, overlap=2.5),
 }
