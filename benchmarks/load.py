@@ -49,7 +49,16 @@ def wrk(
     script: Path | None = None,
     core: int | None = LOAD_CORE,
 ) -> Load:
-    words = [*on_core(core), "wrk", "-t1", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "10s", "--latency"]
+    words = [
+        *on_core(core),
+        "wrk",
+        "-t1",
+        f"-c{connections}",
+        f"-d{max(1, round(seconds))}s",
+        "--timeout",
+        "10s",
+        "--latency",
+    ]
     for name, value in (headers or {}).items():
         words += ["-H", f"{name}: {value}"]
     if script:

@@ -27,6 +27,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def engine_urls(request: pytest.FixtureRequest) -> dict[str, str]:
     postgres: PostgresServer = request.getfixturevalue("postgres_server")
     redis: RedisServer = request.getfixturevalue("redis_server")
+    redis.say("FLUSHDB")  # users of an earlier start have the same numbers
     return {"database_url": postgres.create(f"api_tests_{uuid4().hex}"), "state_url": redis.url()}
 
 
