@@ -13,7 +13,7 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 
 test: $(VENV)/dev.done axe  ## set everything up and run every check
 	@$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (a quarter of an hour)
 	$(BIN)/python -m tests.faults --faults 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -15,20 +14,29 @@ from tests.running import Running
 __all__ = ["postgres_server", "redis_server"]
 
 
-@pytest.fixture(scope="session", params=["embedded", "engines"])
-def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Two workers, limits off, a fixed captcha answer: once on the embedded default, once on PostgreSQL and Redis."""
-    data = tmp_path_factory.mktemp("service") / "data"
-    urls = engine_urls(request) if request.param == "engines" else {}
-    with Running(data, workers=2, **urls) as running:
+@pytest.fixture(scope="session")
+def embedded_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(tmp_path_factory.mktemp("service") / "data", workers=2) as running:
         yield running
 
 
-def engine_urls(request: pytest.FixtureRequest) -> dict[str, str]:
-    postgres: PostgresServer = request.getfixturevalue("postgres_server")
-    redis: RedisServer = request.getfixturevalue("redis_server")
-    redis.say("FLUSHDB")  # users of an earlier start have the same numbers
-    return {"database_url": postgres.create(f"api_tests_{uuid4().hex}"), "state_url": redis.url()}
+@pytest.fixture(scope="session")
+def engines_service(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, redis_server: RedisServer
+) -> Iterator[Running]:
+    urls = {"database_url": postgres_server.create("api_tests"), "state_url": redis_server.url()}
+    with Running(tmp_path_factory.mktemp("service") / "data", workers=2, **urls) as running:
+        yield running
+
+
+@pytest.fixture(scope="session", params=["embedded", "engines"])
+def service(request: pytest.FixtureRequest) -> Running:
+    """Two workers, limits off, a fixed captcha answer: once on the embedded default, once on PostgreSQL and Redis.
+
+    It only hands out one of the two above, which stay: what has parameters is made anew whenever they change.
+    """
+    running: Running = request.getfixturevalue(f"{request.param}_service")
+    return running
 
 
 @pytest.fixture(params=["embedded", "engines"])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import itertools
 import json
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -90,6 +94,15 @@ class _Protocol:
         self.answer = Answer(status, dict(headers), body)
 
 
+@cache
+def first_start() -> Path:
+    """A data folder as a first start leaves it, to be copied: making it anew would take longer than most tests."""
+    data = Path(tempfile.mkdtemp(prefix="gatehouse-")) / "data"
+    atexit.register(shutil.rmtree, data.parent)
+    asyncio.run(prepare(load({"data_dir": str(data), "admin_password": PASSWORD}, environ={})))
+    return data
+
+
 class InProcess:
     """Settings by keyword, as in `InProcess(tmp, captcha_ttl=60)`. Close it when done."""
 
@@ -109,6 +122,8 @@ class InProcess:
         self.settings = load({name: str(value) for name, value in given.items()}, environ={})
         self.clock = clock or Clock()
         self.loop = asyncio.new_event_loop()
+        if not data.exists() and not self.settings.secret:
+            shutil.copytree(first_start(), data)
         self.run(prepare(self.settings))
         self.service: Service = self.run(self._open())
         self.app = App(self.service, Painter(self.settings.captcha_difficulty))

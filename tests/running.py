@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -17,12 +18,16 @@ import psutil
 ANSWER = "abcd"
 PASSWORD = "correct horse battery staple"
 
+# Made once: httpx reads all authorities of the machine anew for every client, for longer than a request takes.
+TLS = ssl.create_default_context()
+
 
 def free_port() -> int:
-    """Below the ports that the system gives away by itself; each of two test runs at once has its half."""
-    half = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
+    """Below the ports that the system gives away by itself; of test runs side by side each has its share."""
+    runs = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    own = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = random.randrange(10_000, 32_000, 2) + half
+        port = random.randrange(10_000 + own, 32_000, runs)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
@@ -85,7 +90,7 @@ class Running:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the service ended by itself:\n{self.output()}")
             try:
-                if httpx.get(f"{self.url}/health/live", timeout=1).status_code == 200:
+                if httpx.get(f"{self.url}/health/live", timeout=1, verify=TLS).status_code == 200:
                     return
             except httpx.TransportError:
                 time.sleep(0.02)
@@ -111,8 +116,8 @@ class Running:
     def workers(self) -> list[psutil.Process]:
         """The worker processes: children of the one that was started, not counting Python's own helpers."""
         assert self.process is not None
-        children = psutil.Process(self.process.pid).children()
-        return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
+        alive = [each for each in psutil.Process(self.process.pid).children() if each.status() != psutil.STATUS_ZOMBIE]
+        return [each for each in alive if "resource_tracker" not in " ".join(each.cmdline())]
 
     def kill_workers(self) -> None:
         """SIGKILL to every worker; the parent starts new ones."""
@@ -134,7 +139,7 @@ class Running:
         )
 
     def client(self, **options: object) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=20, **options)  # type: ignore[arg-type]
+        return httpx.Client(base_url=self.url, timeout=20, verify=TLS, **options)  # type: ignore[arg-type]
 
     def __enter__(self) -> Running:
         return self.start()

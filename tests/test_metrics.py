@@ -61,8 +61,9 @@ def test_sums_survive_a_worker(tmp_path: Path) -> None:
             with service.client() as fresh:
                 fresh.get(CAPTCHA)
         time.sleep(1.5)
-        service.workers()[0].kill()
-        service.wait_until_live()
+        victim = service.workers()[0]
+        victim.kill()
+        victim.wait()
         with service.client() as client:
             assert scrape(client)[labelled("gatehouse_requests_total", operation="captcha", code="00000")] == 12
 

@@ -19,11 +19,10 @@ STATIC = Path(pages_package.__file__).parent / "static"
 ASSET = re.compile(r'(?:href|src)="(assets/[^"]+)"')
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+@pytest.fixture
+def service(embedded_service: Running) -> Running:
     """The pages know no store: one engine is enough."""
-    with Running(tmp_path_factory.mktemp("pages") / "data") as running:
-        yield running
+    return embedded_service
 
 
 every_page = pytest.mark.parametrize("path", PAGES)

@@ -165,7 +165,7 @@ def test_any_walk_through_the_rules() -> None:
     run_state_machine_as_test(
         SessionRules,
         settings=settings(
-            max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=20, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
 

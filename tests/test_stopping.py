@@ -74,3 +74,14 @@ async def trail(path: Path) -> Sequence[Entry]:
         return await Trail(database).read()
     finally:
         await database.close()
+
+
+def test_a_worker_that_has_just_been_replaced_does_not_hold_it_up(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data", workers=2)
+    with running:
+        running.workers()[0].kill()
+        while len(running.workers()) < 2:
+            time.sleep(0.001)
+        started = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - started < 8, "the new worker did not hear that it should leave"

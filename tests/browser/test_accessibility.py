@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting
 from tests.browser.visits import Visit, log_in
 from tests.running import Running
@@ -23,10 +23,12 @@ def axe() -> str:
     return AXE.read_text()
 
 
-@pytest.fixture(params=["light", "dark"])
-def visit(request: pytest.FixtureRequest, visiting: Visiting, running: Running, size: dict[str, Any]) -> Visit:
+@pytest.fixture(params=[("light", "desktop"), ("dark", "phone")], ids="-".join)
+def visit(request: pytest.FixtureRequest, visiting: Visiting, running: Running) -> Visit:
+    """Each theme and each size once: the colours do not depend on the size, nor the names on the theme."""
+    theme, size = request.param
     # Still pictures: colours in the middle of a transition are nobody's colours.
-    return visiting(running, color_scheme=request.param, reduced_motion="reduce", **size)
+    return visiting(running, color_scheme=theme, reduced_motion="reduce", **SIZES[size])
 
 
 def faults(page: Page, axe: str) -> list[str]:

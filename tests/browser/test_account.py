@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visiting, add_person
@@ -106,13 +108,18 @@ def test_the_language_switch_reaches_dates_and_buttons(desk: Visit, running: Run
     expect(page.locator(".row.current .when")).to_contain_text("当前活跃")
 
 
-def test_pages_work_under_a_base_path(visiting: Visiting, tmp_path: Path) -> None:
+@pytest.fixture
+def under_a_path(tmp_path: Path) -> Iterator[Running]:
     with Running(tmp_path / "data", base_path="/sso/gate") as running:
-        page = visiting(running).page("")
-        assert page.url == f"{running.url}/"
-        log_in(page)
-        arrived(page)
-        assert page.url == f"{running.url}/account"
-        page.get_by_role("button", name="Log out").click()
-        expect(page.locator("#notice")).to_be_visible()
-        assert page.url == f"{running.url}/"
+        yield running
+
+
+def test_pages_work_under_a_base_path(under_a_path: Running, visiting: Visiting) -> None:
+    page = visiting(under_a_path).page("")
+    assert page.url == f"{under_a_path.url}/"
+    log_in(page)
+    arrived(page)
+    assert page.url == f"{under_a_path.url}/account"
+    page.get_by_role("button", name="Log out").click()
+    expect(page.locator("#notice")).to_be_visible()
+    assert page.url == f"{under_a_path.url}/"

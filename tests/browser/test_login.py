@@ -153,14 +153,19 @@ def use_up(page: Page, name: str) -> None:
     log_in(page, name, "wrong password")
 
 
-def test_an_address_that_must_wait_is_told_above_the_button(visiting: Visiting, tmp_path: Path) -> None:
+@pytest.fixture
+def narrow(tmp_path: Path) -> Iterator[Running]:
     with Running(tmp_path / "data", limits="on", limit_login_address="1/minute") as running:
-        page = visiting(running).page()
-        log_in(page, password="wrong password")
-        expect(page.locator("#password-message")).to_have_text("Wrong username or password")
-        log_in(page)
-        expect(page.locator("#form-message")).to_have_text("Too many tries from here")
-        expect(page.locator("#submit")).to_contain_text("Try again in ")
+        yield running
+
+
+def test_an_address_that_must_wait_is_told_above_the_button(narrow: Running, visiting: Visiting) -> None:
+    page = visiting(narrow).page()
+    log_in(page, password="wrong password")
+    expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+    log_in(page)
+    expect(page.locator("#form-message")).to_have_text("Too many tries from here")
+    expect(page.locator("#submit")).to_contain_text("Try again in ")
 
 
 def test_a_service_that_is_away_is_told(desk: Visit) -> None:

@@ -57,9 +57,9 @@ def test_two_tabs_that_find_their_token_expired_refresh_once(visit: Visit) -> No
     assert len(visit.refreshes) == 1
 
 
-def test_without_locks_both_tabs_may_refresh_and_stay_logged_in(visit: Visit) -> None:
-    visit.context.add_init_script(NO_LOCKS)
-    first, second = two_tabs(visit)
+def test_without_locks_both_tabs_may_refresh_and_stay_logged_in(desk: Visit) -> None:
+    desk.context.add_init_script(NO_LOCKS)
+    first, second = two_tabs(desk)
     assert first.evaluate("navigator.locks === undefined")
     for _ in range(3):
         spoil_access_token(first)

@@ -12,7 +12,7 @@ from gatehouse.auth.accounts import Accounts
 from gatehouse.stores.errors import StoreError
 from tests.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer
 from tests.faults.history import History, Operation, Outcome, What
-from tests.running import ANSWER, PASSWORD
+from tests.running import ANSWER, PASSWORD, TLS
 
 # Longer than any pause of the nemesis: who waits this long for nothing has lost the answer.
 PATIENCE = 10.0
@@ -41,7 +41,7 @@ class Client:
         self.random = random
         self.history = history
         self.users = users
-        self.http = [httpx.AsyncClient(base_url=url, timeout=PATIENCE) for url in nodes]
+        self.http = [httpx.AsyncClient(base_url=url, timeout=PATIENCE, verify=TLS) for url in nodes]
         self.held: list[Held] = []
 
     async def live(self, stop: asyncio.Event) -> None:

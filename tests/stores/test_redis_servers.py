@@ -178,7 +178,7 @@ def cluster() -> Iterator[list[RedisServer]]:
     servers = [RedisServer("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no") for _ in range(NODES)]
     try:
         for server in servers:
-            while server.port > 55_000:  # the bus of a node listens 10,000 ports further up
+            while server.port >= 22_000:  # a node's bus listens 10,000 ports further up: below the system's own there
                 server.port = free_port()
             server.start()
         share = SLOTS // NODES + 1

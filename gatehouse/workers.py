@@ -1,0 +1,90 @@
+"""The server and its workers: processes forked from one that has loaded everything they share."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from granian.constants import Interfaces, Loops
+from granian.http import HTTP1Settings
+from granian.server import Server
+
+from gatehouse import logs
+from gatehouse.api.app import App
+from gatehouse.auth.captcha.glyphs import glyphs
+from gatehouse.auth.captcha.image import Painter
+from gatehouse.service import open_service
+
+if TYPE_CHECKING:
+    from gatehouse.settings import Settings
+
+# Time for requests in flight once the service is told to stop.
+DRAIN_SECONDS = 10
+HEADER_SECONDS = 10
+CONNECTIONS = 16_384
+
+# From malloc.h; the value is fixed, since the library would raise it by itself after the first hash.
+M_MMAP_THRESHOLD = -3
+MMAP_BYTES = 4 * 1024 * 1024
+
+
+def warm_up() -> None:
+    """What every worker inherits instead of making its own: the letters of the captcha, and a heap at rest.
+
+    What is there now stays for good: the collector need not walk through it again and again, which would hold up
+    the requests of the moment for as long.
+    """
+    glyphs()
+    gc.freeze()
+
+
+def run(settings: Settings) -> None:
+    """Serve until told to stop."""
+    server = Server(
+        "gatehouse",
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.RSGI,
+        workers=settings.workers,
+        loop=Loops.auto,
+        backlog=CONNECTIONS,
+        backpressure=CONNECTIONS,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000, keep_alive=True, pipeline_flush=True),
+        websockets=False,
+        log_enabled=False,
+        respawn_failed_workers=True,
+        respawn_interval=0.1,
+        workers_kill_timeout=DRAIN_SECONDS,
+    )
+    os.register_at_fork(after_in_child=_obey)
+    with TemporaryDirectory(prefix="gatehouse-") as folder:
+        server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
+
+
+def load_app(settings: Settings, metrics_folder: Path) -> Any:
+    """Runs in each worker."""
+    logs.configure(settings.log_level, settings.log_format)
+    _return_memory()
+    app = App(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    gc.freeze()
+    gc.enable()
+    return app
+
+
+def _obey() -> None:
+    """Forget the parent's handlers: until the server sets the worker's own, to be told to stop is to stop."""
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, signal.SIG_DFL)
+
+
+def _return_memory() -> None:
+    """Let glibc give the 19 MiB of each password hash back at once, instead of keeping them for every thread."""
+    with suppress(OSError, AttributeError):  # another C library: then it decides by itself
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)
