@@ -1,4 +1,4 @@
-"""The plane on which a captcha is composed, and the smooth random fields that bend and divide it."""
+"""The plane on which a captcha is composed, and the large planes of which every image takes a piece."""
 
 import math
 from typing import Final
@@ -18,52 +18,56 @@ TURN: Final = 2 * math.pi
 X: Final = ((np.arange(COLUMNS) + 0.5) / SCALE).astype(np.float32)
 Y: Final = ((np.arange(ROWS) + 0.5) / SCALE).astype(np.float32)
 
-# Side of a field, in image pixels: room for a quarter of a million different pieces of an image's size.
-_SIDE: Final = 640
+# Side of a large plane, in image pixels: room for forty thousand different pieces of an image's size.
+SIDE: Final = 320
 _WAVES: Final = 64  # so many that no direction stands out
 
 
-def between(random: np.random.Generator, count: int, *ranges: Range) -> Plane:
-    """A row of so many values for every range, evenly spread over it; in one call, since calls are dear."""
-    limits = np.array(ranges, np.float32)
-    low = limits[:, :1]
-    return random.random((len(ranges), count), np.float32) * (limits[:, 1:] - low) + low
+class Dice:
+    """What one image leaves to chance, thrown at once and handed out piece by piece.
 
-
-def lay_over(ink: Plane, inside: Plane, rim: float, colour: Plane | np.float32) -> None:
-    """Adds a shape to the ink, in place, after clearing it and a rim around it of whatever was there.
-
-    Ink is -1 where it is black, 1 where it is white, 0 where the ground shows. `inside` tells how far within
-    the shape each pixel lies, in image pixels (negative: outside); it is used up. Edges are soft over one
-    pixel, so a rim of that width or more leaves nothing of the old ink beneath the new.
-    """
-    clear = np.float32(0.5 - rim * SCALE) - inside
-    ink *= clear.clip(0, 1, out=clear)
-    inside += np.float32(0.5)
-    inside.clip(0, 1, out=inside)
-    inside *= colour
-    ink += inside
-
-
-class Field:
-    """A smooth random field with room for many images; each takes a piece of it.
-
-    Made once, because a piece costs a microsecond and a fresh field sixty. That pieces come back in another
-    image helps nobody: they bend and shade whatever letters happen to stand there.
+    Plain numbers, and what follows from them is plain Python: for the few numbers that an image has, a call into
+    NumPy costs more than the arithmetic.
     """
 
-    def __init__(self, random: np.random.Generator, length: Range, height: float) -> None:
-        """A field of waves of these lengths, whose values have this standard deviation."""
-        angle, phase, period = between(random, _WAVES, (0, TURN), (0, TURN), length)
-        speed = np.float32(TURN / SCALE) / period
-        pixels = np.arange(_SIDE, dtype=np.float32)
-        # cos(a + b) = cos a cos b - sin a sin b makes the sum of all waves one matrix product.
-        across = pixels * (speed * np.cos(angle))[:, None]
-        down = pixels[:, None] * (speed * np.sin(angle)) + phase
-        rows = np.hstack((np.cos(down), -np.sin(down))) * np.float32(height * math.sqrt(2 / _WAVES))
-        self.values: Plane = rows @ np.vstack((np.cos(across), np.sin(across)))
+    def __init__(self, random: np.random.Generator, throws: int) -> None:
+        self._thrown = random.random(throws).tolist()
 
-    def piece(self, random: np.random.Generator) -> Plane:
-        """A view of the field, not to be written to."""
-        top, left = divmod(int(random.integers((_SIDE - ROWS) * (_SIDE - COLUMNS))), _SIDE - COLUMNS)
-        return self.values[top : top + ROWS, left : left + COLUMNS]
+    def below(self, end: int) -> int:
+        return int(self._thrown.pop() * end)
+
+    def between(self, limits: Range) -> float:
+        low, high = limits
+        return float(low + (high - low) * self._thrown.pop())
+
+    def piece(self) -> tuple[slice, slice]:
+        """Where an image's piece of a large plane lies.
+
+        Large planes are made once, because a piece of one costs a microsecond and a fresh plane fifty. That pieces
+        come back in another image helps nobody: they bend and shade whatever letters happen to stand there.
+        """
+        top, left = self.below(SIDE - ROWS), self.below(SIDE - COLUMNS)
+        return slice(top, top + ROWS), slice(left, left + COLUMNS)
+
+
+def waves(random: np.random.Generator, length: Range, height: float) -> Plane:
+    """A large smooth plane: waves of these lengths in all directions, of this standard deviation."""
+    angle, phase = random.random((2, _WAVES), np.float32) * np.float32(TURN)
+    period = random.uniform(*length, _WAVES).astype(np.float32)
+    speed = np.float32(TURN / SCALE) / period
+    pixels = np.arange(SIDE, dtype=np.float32)
+    # cos(a + b) = cos a cos b - sin a sin b makes the sum of all waves one matrix product.
+    across = pixels * (speed * np.cos(angle))[:, None]
+    down = pixels[:, None] * (speed * np.sin(angle)) + phase
+    rows = np.hstack((np.cos(down), -np.sin(down))) * np.float32(height * math.sqrt(2 / _WAVES))
+    summed: Plane = rows @ np.vstack((np.cos(across), np.sin(across)))
+    return summed
+
+
+def stripes(angle: float, period: float, bend_x: Plane, bend_y: Plane) -> Plane:
+    """A large plane of stripes in one direction, -1 and 1, a pair so wide in CSS pixels, bent by as many as given."""
+    pixels = (np.arange(SIDE, dtype=np.float32) + np.float32(0.5)) / np.float32(SCALE)
+    turns = (pixels + bend_x) * (math.cos(angle) / period)
+    turns += (pixels[:, None] + bend_y) * (math.sin(angle) / period)
+    turns -= np.floor(turns)
+    return np.where(turns < 0.5, np.float32(-1), np.float32(1))

@@ -22,7 +22,7 @@ FONTS: Final = (
 )
 
 CAP: Final = 64  # height of a capital in a mask: more than is drawn, so that sampling stays smooth
-CELL: Final = 104  # side of a mask: a capital, tilted, and its margin
+CELL: Final = 160  # side of a mask: so wide a margin that no pixel of a letter's window is looked up beyond it
 _WIDEST: Final = 72  # W and M are squeezed to this, or four of them would not fit side by side
 
 # A mask rises from 0 to 1 over this many pixels, half of them outside the letter and half inside, so one
