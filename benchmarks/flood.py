@@ -2,78 +2,78 @@
 
     python -m benchmarks.flood [--seconds 10]
 
-Limits are on as they are by default. Measured from outside, on connections of their own: users/me and liveness, quiet
-and during the flood; what the flood is answered with; the worker's memory.
+Limits are on as they are by default, and the flood, by wrk, comes from 200 addresses under 200 names, so that no single
+limit stops it. Measured from outside, by a process and on connections of its own: users/me and liveness, quiet and
+during the flood; what the flood is answered with; the worker's memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import re
 import statistics
+import subprocess
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
 import httpx
 
+from benchmarks.load import require_wrk
 from benchmarks.subject import Subject
-from tests.conversation import CAPTCHA, LOGIN, ME
-from tests.running import ANSWER
+from tests.conversation import ME
 
 CLIENTS = 200
+EVERY_SECONDS = 0.02
+_ANSWERED = re.compile(r"^answered (\d+) (\d+)$", re.MULTILINE)
+_FAILED = re.compile(r"Socket errors: .*")
 
 
-async def flood(url: str, ends: float, answers: Counter[int]) -> None:
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+def sample(subject: Subject, headers: dict[str, str], seconds: float, label: str) -> None:
+    """users/me and liveness by turns; prints their median and 99th percentile."""
+    taken: dict[str, list[float]] = {ME: [], "/health/live": []}
+    most = 0.0
+    ends = time.monotonic() + seconds
+    with subject.running.client() as client:
         while time.monotonic() < ends:
-            try:
-                captcha = await client.get(CAPTCHA)
-                answers[captcha.status_code] += 1
-                key = captcha.json().get("data", {}).get("captchaId", "none")
-                body = {"username": "admin", "password": "wrong", "captchaId": key, "captchaCode": ANSWER}
-                answers[(await client.post(LOGIN, json=body)).status_code] += 1
-            except httpx.TransportError:
-                answers[0] += 1
+            for path, times in taken.items():
+                times.append(ask(client, path, headers))
+            most = max(most, subject.memory())
+            time.sleep(EVERY_SECONDS)
+    for path, times in taken.items():
+        p99 = statistics.quantiles(times, n=100)[98]
+        middle = statistics.median(times)
+        print(f"{label:12} {path:18} median {middle:6.1f} ms, p99 {p99:6.1f} ms, {len(times)} samples")
+    print(f"{label:12} {'memory of the worker':18} at most {most:.0f} MB", flush=True)
 
 
-async def sample(url: str, path: str, headers: dict[str, str], ends: float) -> list[float]:
-    times = []
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-        while time.monotonic() < ends:
-            started = time.perf_counter()
-            answer = await client.get(path, headers=headers)
-            times.append((time.perf_counter() - started) * 1e3)
-            assert answer.status_code == 200, answer.text
-            await asyncio.sleep(0.02)
-    return times
-
-
-async def run(subject: Subject, seconds: float) -> None:
-    url, headers = subject.running.url, subject.bearer()
-    for label, clients in (("quiet", 0), (f"{CLIENTS} clients log in", CLIENTS)):
-        answers: Counter[int] = Counter()
-        ends = time.monotonic() + seconds
-        me, live, *_ = await asyncio.gather(
-            sample(url, ME, headers, ends),
-            sample(url, "/health/live", {}, ends),
-            *(flood(url, ends, answers) for _ in range(clients)),
-        )
-        for name, times in (("users/me", me), ("liveness", live)):
-            p99 = statistics.quantiles(times, n=100)[98]
-            middle = statistics.median(times)
-            print(f"{label:24} {name:9} median {middle:6.1f} ms, p99 {p99:6.1f} ms, {len(times)} samples")
-        if answers:
-            print(f"{'':24} answers {dict(sorted(answers.items()))}, memory {subject.memory():.0f} MB")
+def ask(client: httpx.Client, path: str, headers: dict[str, str]) -> float:
+    began = time.perf_counter()
+    answer = client.get(path, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return (time.perf_counter() - began) * 1e3
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--seconds", type=int, default=10)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, Subject(Path(folder) / "data", limits="on") as subject:
-        asyncio.run(run(subject, given.seconds))
+    require_wrk()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Subject(Path(folder) / "data", pinned=False, limits="on", trusted_proxies="127.0.0.1") as subject,
+    ):
+        headers = subject.bearer()
+        sample(subject, headers, given.seconds, "quiet")
+        script = subject.flood_script(Path(folder), CLIENTS, 20_000)
+        words = ["wrk", "-t1", f"-c{CLIENTS}", f"-d{given.seconds + 2}s", "-s", str(script), subject.url("/")]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as flood:
+            time.sleep(1)
+            sample(subject, headers, given.seconds, "flood")
+            said, _ = flood.communicate()
+    answers = {int(status): int(count) for status, count in _ANSWERED.findall(said)}
+    failed = _FAILED.search(said)
+    print(f"{'flood':12} answered with {dict(sorted(answers.items()))}{'; ' + failed[0] if failed else ''}")
 
 
 if __name__ == "__main__":

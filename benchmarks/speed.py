@@ -98,7 +98,7 @@ def captcha(bench: Bench, subject: Subject) -> None:
 
         done, started = 0, time.perf_counter()
         while time.perf_counter() < started + bench.seconds:
-            painter.paint("K4NX")
+            painter.paint("H2XE")
             done += 1
         return Load(done / (time.perf_counter() - started), 0, 0, 0, 0)
 

@@ -53,10 +53,15 @@ class Subject:
         return _filled(folder, "refresh.lua", TOKENS=starting)
 
     def login_script(self, folder: Path, logins: int) -> Path:
+        return _filled(folder, "login.lua", CAPTCHAS=self._captchas(logins), PASSWORD=PASSWORD, ANSWER=ANSWER)
+
+    def flood_script(self, folder: Path, clients: int, logins: int) -> Path:
+        return _filled(folder, "flood.lua", CAPTCHAS=self._captchas(logins), CLIENTS=str(clients), ANSWER=ANSWER)
+
+    def _captchas(self, count: int) -> str:
         secret = (self.running.data / "secret").read_bytes().strip()
         challenges = Challenges(derive(secret, "captcha"), 120, fixed_answer=ANSWER)
-        ids = ",".join(f'"{challenges.issue(time.time()).id}"' for _ in range(logins))
-        return _filled(folder, "login.lua", CAPTCHAS=ids, PASSWORD=PASSWORD, ANSWER=ANSWER)
+        return ",".join(f'"{challenges.issue(time.time()).id}"' for _ in range(count))
 
     def memory(self) -> float:
         """Resident megabytes of the largest worker."""

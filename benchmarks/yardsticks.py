@@ -117,6 +117,6 @@ def captcha_library(seconds: float) -> float:
     draw = ImageCaptcha()
     done, started = 0, time.perf_counter()
     while time.perf_counter() < started + seconds:
-        draw.generate("K4NX").read()
+        draw.generate("H2XE").read()
         done += 1
     return done / (time.perf_counter() - started)

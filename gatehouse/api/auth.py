@@ -6,6 +6,7 @@ import base64
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from gatehouse.api.lane import Lane
 from gatehouse.api.reply import Reply, success
 from gatehouse.api.request import Request, either
 from gatehouse.api.schemas import CaptchaData, LoginBody, RefreshBody, TokenData
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from gatehouse.service import Service
 
 
+# So many are drawn in a quarter of a second; who comes after them is told to come again.
+CAPTCHAS_WAITING = 500
+
+
 class AuthEndpoints:
     def __init__(self, service: Service, painter: Painter, metrics: Metrics) -> None:
         self._clock = service.clock
@@ -26,14 +31,16 @@ class AuthEndpoints:
         self._throttle = service.throttle
         self._gate = service.gate
         self._painter = painter
+        self._drawing = Lane(CAPTCHAS_WAITING)
         self._metrics = metrics
 
     async def captcha(self, request: Request) -> Reply:
         self._throttle.admit_captcha(request.caller.address)
-        challenge = self._challenges.issue(self._clock())
-        started = perf_counter()
-        image = "data:image/png;base64," + base64.b64encode(self._painter.paint(challenge.answer)).decode()
-        self._metrics.drawn(perf_counter() - started)
+        async with self._drawing:
+            challenge = self._challenges.issue(self._clock())
+            started = perf_counter()
+            image = "data:image/png;base64," + base64.b64encode(self._painter.paint(challenge.answer)).decode()
+            self._metrics.drawn(perf_counter() - started)
         return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
 
     async def login(self, request: Request) -> Reply:

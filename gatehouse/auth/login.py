@@ -67,6 +67,7 @@ class Login:
         self._stand_ins = stand_ins
 
     async def __call__(self, attempt: Attempt, caller: Caller) -> Session:
+        self._hashes.require_room()  # before a login costs anything: in a flood most of them end here
         await self._throttle.admit_login(caller.address)
         await self._pass_captcha(attempt, caller)
         key = await self._throttle.key_for(attempt.username, caller.address)

@@ -91,9 +91,12 @@ class HashPool:
     async def hash(self, password: str) -> str:
         return await self._run(hash_password, password)
 
-    async def _run(self, work: Callable[..., T], *values: str) -> T:
+    def require_room(self) -> None:
         if self.pending >= self._threads + self._queue:
             raise TooBusy(RETRY_SECONDS, "the hash queue is full")
+
+    async def _run(self, work: Callable[..., T], *values: str) -> T:
+        self.require_room()
         self.pending += 1
         future = asyncio.get_running_loop().run_in_executor(self._pool, work, *values)
         # Counted down when the work is done, not when the caller goes away: an abandoned hash still costs.
