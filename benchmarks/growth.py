@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Console
@@ -33,16 +34,16 @@ SESSIONS = (1_000, 10_000, 100_000)
 USERS = (1_000, 10_000)
 
 
-def populate(subject: Subject, *, users: int = 0, sessions: int = 0) -> None:
-    """Beside the running service, through the same parts it is made of."""
+def populate(subject: Subject, have: int, *, users: int = 0, sessions: int = 0) -> None:
+    """From so many to so many, beside the running service, through the same parts it is made of."""
     settings = load(environ={"GATEHOUSE_DATA_DIR": str(subject.running.data)})
 
     async def work() -> None:
         service = open_service(settings)
         now = service.clock()
-        for number in range(users):
+        for number in range(have, users):
             await service.accounts.users.add(NewUser(f"user{number}", "User", "none", 1, now))
-        for start in range(0, sessions, 500):
+        for start in range(have, sessions, 500):
             await asyncio.gather(
                 *(
                     service.state.open_session(
@@ -83,15 +84,11 @@ def main() -> None:
     with fresh() as subject:
         for connections in CONNECTIONS:
             row("connections kept alive", connections, subject, connections)
-        done = 0
-        for sessions in SESSIONS:
-            populate(subject, sessions=sessions - done)
-            done = sessions
+        for have, sessions in pairwise((0, *SESSIONS)):
+            populate(subject, have, sessions=sessions)
             row("live sessions", sessions, subject)
-        done = 0
-        for users in USERS:
-            populate(subject, users=users - done)
-            done = users
+        for have, users in pairwise((0, *USERS)):
+            populate(subject, have, users=users)
             row("users", users, subject)
     for workers in WORKERS:
         with fresh(workers=workers, pinned=False) as subject:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import signal
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +16,7 @@ from granian.server import Server
 
 from gatehouse import logs
 from gatehouse.api.app import App
+from gatehouse.auth import memory
 from gatehouse.auth.captcha.glyphs import glyphs
 from gatehouse.auth.captcha.image import Painter
 from gatehouse.service import open_service
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 HEADER_SECONDS = 10
 CONNECTIONS = 16_384
-
-# From malloc.h; the value is fixed, since the library would raise it by itself after the first hash.
-M_MMAP_THRESHOLD = -3
-MMAP_BYTES = 4 * 1024 * 1024
 
 
 def warm_up() -> None:
@@ -71,7 +66,7 @@ def run(settings: Settings) -> None:
 def load_app(settings: Settings, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    _return_memory()
+    memory.keep_large_blocks()
     app = App(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     gc.freeze()
     gc.enable()
@@ -82,9 +77,3 @@ def _obey() -> None:
     """Forget the parent's handlers: until the server sets the worker's own, to be told to stop is to stop."""
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, signal.SIG_DFL)
-
-
-def _return_memory() -> None:
-    """Let glibc give the 19 MiB of each password hash back at once, instead of keeping them for every thread."""
-    with suppress(OSError, AttributeError):  # another C library: then it decides by itself
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)

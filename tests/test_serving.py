@@ -120,6 +120,7 @@ def test_a_worker_stays_small(tmp_path: Path) -> None:
         for _ in range(30):
             client.get(ME, headers=bearer(login(client)))
         [worker] = service.workers()
+        time.sleep(1)  # the memory of hashes is given back a moment after the last
         assert worker.memory_info().rss < MOST_MEMORY
 
 

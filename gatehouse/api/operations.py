@@ -52,7 +52,7 @@ OPERATIONS = (
         f"{PREFIX}/auth/captcha",
         "Get a captcha",
         data=CaptchaData,
-        refusals=(refusals.TooManyRequests,),
+        refusals=(refusals.TooManyRequests, refusals.TooBusy),
     ),
     Operation(
         "login",

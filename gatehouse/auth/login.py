@@ -67,7 +67,10 @@ class Login:
         self._stand_ins = stand_ins
 
     async def __call__(self, attempt: Attempt, caller: Caller) -> Session:
-        self._hashes.require_room()  # before a login costs anything: in a flood most of them end here
+        with self._hashes.place():  # in a flood most logins end here, before they cost anything
+            return await self._log_in(attempt, caller)
+
+    async def _log_in(self, attempt: Attempt, caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
         await self._pass_captcha(attempt, caller)
         key = await self._throttle.key_for(attempt.username, caller.address)
