@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import httpx
@@ -12,6 +13,11 @@ from tests.inprocess import InProcess
 from tests.running import Running
 
 __all__ = ["postgres_server", "redis_server"]
+
+
+def pytest_configure() -> None:
+    """A shell starts what runs in its background with Ctrl-C ignored, and that would go on to what the tests start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -93,12 +93,15 @@ def test_follow_prints_events_as_they_happen_until_interrupted(
         env=service.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     ) as following:  # fmt: skip
         assert following.stdout is not None
-        assert json.loads(following.stdout.readline())["event"] == "user.added"
-        login(client, username=somebody, password=PASSPHRASE)
-        assert json.loads(following.stdout.readline())["event"] == "login"
-        typed("user", "disable", somebody).done()
-        assert json.loads(following.stdout.readline())["event"] == "user.disabled"
-        assert json.loads(following.stdout.readline())["event"] == "session.ended"
-        following.send_signal(signal.SIGINT)
-        out, err = following.communicate(timeout=20)
+        try:
+            assert json.loads(following.stdout.readline())["event"] == "user.added"
+            login(client, username=somebody, password=PASSPHRASE)
+            assert json.loads(following.stdout.readline())["event"] == "login"
+            typed("user", "disable", somebody).done()
+            assert json.loads(following.stdout.readline())["event"] == "user.disabled"
+            assert json.loads(following.stdout.readline())["event"] == "session.ended"
+            following.send_signal(signal.SIGINT)
+            out, err = following.communicate(timeout=20)
+        finally:
+            following.kill()
     assert (following.returncode, out, err) == (0, "", "")
