@@ -44,10 +44,11 @@ class Lane:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pass_on()
+        # Not at once: whoever is ready in this round of the loop would go through one after the other, and the work
+        # in the lane may be done without ever waiting for anything.
+        asyncio.get_running_loop().call_soon(self._pass_on)
 
     def _pass_on(self) -> None:
-        """The next one goes in the next round of the loop, after all that is ready by then."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():

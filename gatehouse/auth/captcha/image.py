@@ -34,7 +34,7 @@ class Painter:
         zoom = CAP / (sum(look.tall) / 2)
         self._bends = waves(random, look.bend_length, look.bend * zoom)
         # From -1, light ground, to 1, dark ground: the ink that stands out from it.
-        self._dark = (waves(random, look.region_length, 2 * _steepness(look))).clip(-1, 1)
+        self._dark = waves(random, look.region_length, 2 * _steepness(look)).clip(-1, 1)
         # Tones are counted in the steps that the image keeps.
         self._white = np.float32(look.tones - 1)
         light = (1 - self._dark) / 2
