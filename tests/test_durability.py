@@ -69,6 +69,7 @@ def test_a_killed_worker_is_replaced_and_nobody_is_logged_out(tmp_path: Path) ->
         tokens = login(client)
         for worker in service.workers():
             worker.kill()
+            worker.wait(10)  # until then the kernel may still hand it a connection
             service.wait_until_live()
             assert client.get(ME, headers=bearer(tokens)).status_code == 200
         deadline = time.monotonic() + 10

@@ -168,8 +168,12 @@ class Audit:
             await asyncio.wait_for(self._full.wait(), 0 if self._stopping else GATHER_SECONDS)
 
     async def _flush(self) -> None:
-        while self._queue:
-            batch = self._queue[:BATCH]
+        """Write one batch. What has come meanwhile gathers like the first: in a storm there is always something."""
+        batch = self._queue[:BATCH]
+        if batch:
             await self._trail.append(batch)
             del self._queue[: len(batch)]
-        self._full.clear()
+        if self._queue:
+            self._wake.set()
+        if len(self._queue) < BATCH:
+            self._full.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.schema import service_keys, signing_keys
@@ -88,6 +88,9 @@ async def _insert(db: AsyncConnection, key: StoredKey) -> None:
     )
 
 
+_BY_DIGEST = select(service_keys).where(service_keys.c.digest == bindparam("digest"))
+
+
 class ServiceKeys:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -98,9 +101,8 @@ class ServiceKeys:
         return [ServiceKey(*row) for row in rows]
 
     async def by_digest(self, digest: bytes) -> ServiceKey | None:
-        async with self._database.reading() as db:
-            row = (await db.execute(select(service_keys).where(service_keys.c.digest == digest))).first()
-        return ServiceKey(*row) if row else None
+        found = await self._database.look_up(_BY_DIGEST, digest=digest)
+        return ServiceKey(*found[0]) if found else None
 
     async def add(self, name: str, digest: bytes, created: float) -> None:
         try:

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
@@ -67,36 +67,39 @@ _COLUMNS = [
     )
 ]  # fmt: skip
 
+# What every login asks, put together once.
+_BY_NAME = select(*_COLUMNS).where(users.c.name_key == bindparam("name"))
+_BY_ID = select(*_COLUMNS).where(users.c.id == bindparam("user"))
+_ENABLED_ROLES = (
+    select(roles.c.id, roles.c.code)
+    .join(user_roles, user_roles.c.role == roles.c.id)
+    .where(user_roles.c.user == bindparam("user"), roles.c.enabled)
+    .order_by(roles.c.code)
+)
+_PERMS = (
+    select(role_perms.c.perm)
+    .where(role_perms.c.role.in_(bindparam("roles", expanding=True)))
+    .distinct()
+    .order_by(role_perms.c.perm)
+)
+
 
 class Users:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def by_name(self, username: str) -> User | None:
-        async with self._database.reading() as db:
-            row = (await db.execute(select(*_COLUMNS).where(users.c.name_key == name_key(username)))).first()
-        return User(*row) if row else None
+        found = await self._database.look_up(_BY_NAME, name=name_key(username))
+        return User(*found[0]) if found else None
 
     async def profile(self, user: int) -> Profile | None:
-        async with self._database.reading() as db:
-            row = (await db.execute(select(*_COLUMNS).where(users.c.id == user))).first()
-            if row is None:
-                return None
-            held = select(user_roles.c.role).where(user_roles.c.user == user)
-            enabled = (
-                await db.execute(
-                    select(roles.c.id, roles.c.code).where(roles.c.id.in_(held), roles.c.enabled).order_by(roles.c.code)
-                )
-            ).all()
-            perms = (
-                await db.scalars(
-                    select(role_perms.c.perm)
-                    .where(role_perms.c.role.in_([role.id for role in enabled]))
-                    .distinct()
-                    .order_by(role_perms.c.perm)
-                )
-            ).all()
-        return Profile(User(*row), tuple(role.code for role in enabled), tuple(perms))
+        # Not in one transaction: whatever changes in between raises the user's epoch, and the profile is read again.
+        found = await self._database.look_up(_BY_ID, user=user)
+        if not found:
+            return None
+        enabled = await self._database.look_up(_ENABLED_ROLES, user=user)
+        perms = await self._database.look_up(_PERMS, roles=[role.id for role in enabled])
+        return Profile(User(*found[0]), tuple(role.code for role in enabled), tuple(row.perm for row in perms))
 
     async def page(self, *, after: int = 0, limit: int = 100, search: str = "") -> Sequence[Profile]:
         """Users in the order of their ids, with the codes of all roles they hold; perms are left out."""
