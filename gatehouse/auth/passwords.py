@@ -1,6 +1,6 @@
 """Password hashes: Argon2id for every new one, bcrypt read for users who were brought along.
 
-Hashing takes tens of milliseconds on purpose. It runs in a few threads of low priority beside the event loop,
+Hashing takes tens of milliseconds on purpose. It runs in a few threads beside the event loop that make way for it,
 behind a queue of bounded length: when logins storm, the rest of the service stays quick, and who cannot be served
 in reasonable time is told so at once.
 """
@@ -28,8 +28,7 @@ T = TypeVar("T")
 MEMORY_KIB = 19 * 1024
 PASSES = 2
 LANES = 1
-# How far below the event loop the hashing threads stand; Linux weighs each thread by its own niceness. At 10, users/me
-# fell to a fifth of its rate during a login storm; at 19 it keeps nearly all of it.
+# Where a thread cannot be told to run only when nothing else wants to.
 NICENESS = 19
 RETRY_SECONDS = 2
 REST_SECONDS = 0.2  # without a hash, and their memory is given back
@@ -133,5 +132,13 @@ class HashPool:
 
 
 def _stand_back() -> None:
+    """Run when nobody else wants to, and make way at once when somebody does.
+
+    Linux schedules each thread by its own policy. A thread that merely has a high niceness is not interrupted before
+    its slice ends, and the event loop waits for those four milliseconds.
+    """
+    with suppress(OSError, AttributeError):
+        os.sched_setscheduler(threading.get_native_id(), os.SCHED_IDLE, os.sched_param(0))
+        return
     with suppress(OSError, AttributeError):  # not permitted, or not Linux: then without
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
