@@ -5,8 +5,7 @@ Over an RSGI scope and protocol; nothing is parsed before somebody asks for it.
 
 from __future__ import annotations
 
-import asyncio
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -14,6 +13,7 @@ import msgspec
 
 from gatehouse.api.address import client_address, peer_address
 from gatehouse.api.errors import BodyTooLarge, BodyUnreadable, NotJson
+from gatehouse.api.patience import Patience
 from gatehouse.api.reply import language_of
 from gatehouse.auth.audit import Caller
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
@@ -31,6 +31,7 @@ BODY_SECONDS = 10.0
 DRAIN_LIMIT = 8 * 1024 * 1024
 
 _decode = msgspec.json.Decoder().decode
+_patience = Patience(BODY_SECONDS)
 
 
 class Request:
@@ -73,8 +74,11 @@ class Request:
         return token.strip() if scheme.lower() == "bearer" else None
 
     def query(self, name: str) -> list[str]:
+        text = self._scope.query_string
+        if not text:
+            return []
         try:
-            pairs = parse_qsl(self._scope.query_string, keep_blank_values=True, max_num_fields=64, errors="strict")
+            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
         except ValueError:
             raise FieldInvalid(name, "the query string cannot be read") from None
         return [value for key, value in pairs if key == name]
@@ -92,20 +96,18 @@ class Request:
         body = await self._body()
         if not body:
             return read_fields({}, body_type)
-        _require_json(self.header("content-type"))
+        media_type = self.header("content-type")
+        if media_type is not None and not _is_json(media_type):
+            raise NotJson(media_type)
         try:
-            content = _decode(body)
-        except msgspec.ValidationError:
-            raise FieldInvalid("body", "a number out of range") from None
+            return _decode_as(body_type, body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise BodyUnreadable("not JSON") from None
-        if not isinstance(content, dict):
-            raise BodyUnreadable("not an object")
-        return read_fields(content, body_type)
+            # Something is not as it should be, or a field is empty where it may be missing: field by field, then.
+            return read_fields(_object(body), body_type)
 
     async def _body(self) -> bytes:
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            with _patience:
                 return await self._whole_body()
         except TimeoutError:
             raise BodyUnreadable("the body did not arrive in time") from None
@@ -128,10 +130,30 @@ class Request:
         return b"".join(chunks)
 
 
+def _decode_as(body_type: type[S], body: bytes) -> S:
+    content: S = _decoder_of(body_type).decode(body)
+    return content
+
+
+_decoder_of = cache(msgspec.json.Decoder)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        content = _decode(body)
+    except msgspec.ValidationError:
+        raise FieldInvalid("body", "a number out of range") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BodyUnreadable("not JSON") from None
+    if not isinstance(content, dict):
+        raise BodyUnreadable("not an object")
+    return content
+
+
 def read_fields(content: dict[str, Any], body_type: type[S]) -> S:
     """Fields by name; unknown ones are passed over. Null and empty count as missing, the rest must fit its type."""
     values: dict[str, Any] = {}
-    for field in _fields_of(body_type):
+    for field in msgspec.structs.fields(body_type):
         value = content.get(field.encode_name)
         if value is None or value == "":
             if field.required:
@@ -144,10 +166,6 @@ def read_fields(content: dict[str, Any], body_type: type[S]) -> S:
     return body_type(**values)
 
 
-# Looking at a type takes longer than reading a body.
-_fields_of = cache(msgspec.structs.fields)
-
-
 def either(name: str, *candidates: str | None) -> str | None:
     """One value that may come under several names: all that are there must agree."""
     given = {candidate for candidate in candidates if candidate}
@@ -156,12 +174,10 @@ def either(name: str, *candidates: str | None) -> str | None:
     return given.pop() if given else None
 
 
-def _require_json(media_type: str | None) -> None:
-    if media_type is None:
-        return
+@lru_cache(maxsize=64)
+def _is_json(media_type: str) -> bool:
     kind, _, parameters = media_type.partition(";")
     kind = kind.strip().lower()
     charset = parameters.lower().replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
-    is_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
-    if not is_json or charset not in {"", "utf-8", "utf8"}:
-        raise NotJson(media_type)
+    json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    return json and charset in {"", "utf-8", "utf8"}

@@ -8,6 +8,7 @@ line is all that is kept, and the number of events lost to the database is count
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from contextlib import suppress
 from enum import StrEnum
@@ -94,6 +95,7 @@ class Audit:
         self._full = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._log = log.bind()  # looked up once, and not for every event
         self.lost = 0
         self.counts: Counter[tuple[str, str]] = Counter()  # by event and reason, for the metrics
 
@@ -108,20 +110,12 @@ class Audit:
         detail: Mapping[str, object] | None = None,
     ) -> None:
         encoded = msgspec.json.encode(detail).decode() if detail else None
-        entry = Entry(
-            0,
-            self._clock(),
-            event.value,
-            user,
-            session,
-            caller.address or None,
-            caller.request or None,
-            reason,
-            encoded,
-        )
-        facts = {name: value for name, value in entry._asdict().items() if value is not None and name != "detail"}
-        del facts["id"], facts["at"], facts["event"]
-        log.info(event.value, **facts | dict(detail or {}))
+        address, request = caller.address or None, caller.request or None
+        entry = Entry(0, self._clock(), event.value, user, session, address, request, reason, encoded)
+        if self._log.is_enabled_for(logging.INFO):
+            facts = {"user": user, "session": session, "address": address, "request": request, "reason": reason}
+            known = {name: value for name, value in facts.items() if value is not None}
+            self._log.info(event.value, **known | dict(detail or {}))
         self.counts[event.value, reason or ""] += 1
         if len(self._queue) >= QUEUE_LIMIT:
             self.lost += 1

@@ -7,10 +7,10 @@ into one; and the current one of a session can be made again, which lets racing 
 
 from __future__ import annotations
 
-import base64
 import hmac
 import re
 import secrets
+from binascii import b2a_base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,9 +72,10 @@ class RefreshTokens:
         if found is None:
             return None
         body = token[: found.start(3) - 1]
-        if not any(hmac.compare_digest(_mac(key, body), found[3]) for key in self._keys):
-            return None
-        return found[1], int(found[2])
+        for key in self._keys:
+            if hmac.compare_digest(_mac(key, body), found[3]):
+                return found[1], int(found[2])
+        return None
 
 
 def _mac(key: bytes, body: str) -> str:
@@ -84,8 +85,11 @@ def _mac(key: bytes, body: str) -> str:
 _encode = msgspec.json.Encoder().encode
 
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
 def _base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode()
 
 
 @lru_cache(maxsize=16)

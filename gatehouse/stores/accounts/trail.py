@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, insert, select
@@ -11,6 +12,7 @@ from gatehouse.stores.accounts.schema import audit_events
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.engine import Dialect
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.accounts.database import Database
@@ -35,7 +37,13 @@ _WRITTEN = Entry._fields[1:]  # all but the id
 
 async def write(db: AsyncConnection, entries: Sequence[Entry]) -> None:
     """Append inside somebody's transaction, so that a change and its event are stored together."""
-    await db.execute(insert(audit_events), [dict(zip(_WRITTEN, entry[1:], strict=True)) for entry in entries])
+    # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
+    await db.exec_driver_sql(_insertion(db.dialect), [tuple(entry[1:]) for entry in entries])
+
+
+@cache
+def _insertion(dialect: Dialect) -> str:
+    return str(insert(audit_events).inline().compile(dialect=dialect, column_keys=_WRITTEN))
 
 
 class Trail:
