@@ -11,14 +11,14 @@ from gatehouse.auth.captcha import png
 from gatehouse.auth.captcha.canvas import COLUMNS, ROWS, TURN, Dice, Plane, X, Y, stripes, waves
 from gatehouse.auth.captcha.difficulty import Difficulty
 from gatehouse.auth.captcha.glyphs import CAP, glyphs
-from gatehouse.auth.captcha.letters import THROWS, letters
+from gatehouse.auth.captcha.letters import THROWS, Row, arrange, draw
 from gatehouse.auth.captcha.parameters import HEIGHT, LOOKS, SCALE, Look
 
 SIZE = (COLUMNS, ROWS)
 
 _HATCHINGS: Final = 8  # directions of stripes to choose from; each takes 400 KB
 
-_THROWS: Final = 9  # of the dice: four pieces and a hatching
+_THROWS: Final = 10  # of the dice: four pieces, a hatching and who is white
 _CURVE_THROWS: Final = 5
 
 
@@ -33,13 +33,12 @@ class Painter:
         # Letters look themselves up in their masks, so what bends them is measured in pixels of a mask.
         zoom = CAP / (sum(look.tall) / 2)
         self._bends = waves(random, look.bend_length, look.bend * zoom)
-        # From -1, light ground, to 1, dark ground: the ink that stands out from it.
-        self._dark = waves(random, look.region_length, 2 * _steepness(look)).clip(-1, 1)
-        # Tones are counted in the steps that the image keeps.
-        self._white = np.float32(look.tones - 1)
-        light = (1 - self._dark) / 2
-        self._ground = (look.dark_ground + light * (look.light_ground - look.dark_ground)) * self._white
-        self._hatchings = [hatching * np.float32(look.hatch * (look.tones - 1)) for hatching in self._hatch(zoom)]
+        # Tones from black to white are counted up to 255, and the nearest that is kept is shown.
+        self._packed = png.packing(look.tones)
+        self._contrast = np.float32((look.light_ground - look.dark_ground) / 2 * 255)
+        mean = np.float32((look.light_ground + look.dark_ground) / 2 * 255)
+        self._hatchings = [mean + hatching * np.float32(look.hatch * 255) for hatching in self._hatch(zoom)]
+        self._ragged = waves(random, look.bend_length, look.region_ragged / look.region_edge)
         glyphs()  # at start, not at the first request
 
     def _hatch(self, zoom: float) -> Iterator[Plane]:
@@ -54,23 +53,30 @@ class Painter:
         """The PNG that shows an answer of digits and letters; small letters are drawn as capitals."""
         look = self._look
         dice = Dice(self._random, _THROWS + len(answer) * THROWS + look.curves * _CURVE_THROWS)
-        region = dice.piece()
-        dark = self._dark[region]
+        row = arrange(dice, look, answer.upper())
         bends = self._bends[dice.piece()], self._bends[dice.piece()]
-        ink = letters(dice, look, answer.upper(), bends, dark)
+        ink = draw(dice, look, row, bends)
+        dark = self._regions(dice, row)
         for _ in range(look.curves):
             self._cross(dice, ink, dark)
-        tone = self._ground[region] + self._hatchings[dice.below(_HATCHINGS)][dice.piece()]
+        tone = self._hatchings[dice.below(_HATCHINGS)][dice.piece()] - dark * self._contrast
         bare = np.abs(ink)
         np.subtract(1, bare, out=bare)
         tone *= bare
         np.maximum(ink, 0, out=ink)
-        ink *= self._white
+        ink *= np.float32(255)
         tone += ink
-        tone += np.float32(0.5)
-        levels = tone.astype(np.uint8)
-        levels *= np.uint8((png.TONES - 1) // (look.tones - 1))
-        return png.encode(levels)
+        return png.encode(tone.astype(np.uint8), self._packed)
+
+    def _regions(self, dice: Dice, row: Row) -> Plane:
+        """From -1, light ground under black letters, to 1, dark ground under white ones."""
+        look = self._look
+        colours = [1.0 if white else -1.0 for white in row.white]
+        apart = (row.centres[-1] - row.centres[0]) / (len(colours) - 1)
+        line = np.interp(X, row.centres, colours) * (apart / 2 / look.region_edge)
+        dark = self._ragged[dice.piece()] + line.astype(np.float32)
+        dark.clip(-1, 1, out=dark)
+        return dark
 
     def _cross(self, dice: Dice, ink: Plane, colour: Plane) -> None:
         """Lays a curve over the letters, with a rim of ground that sets it off from them."""
@@ -92,9 +98,3 @@ class Painter:
         away.clip(0, 1, out=away)
         away *= colour
         ink += away
-
-
-def _steepness(look: Look) -> float:
-    """The height of a field of regions that rises by one across a boundary of the width asked for."""
-    mean_length = sum(look.region_length) / 2
-    return mean_length / TURN / look.region_edge

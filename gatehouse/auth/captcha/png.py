@@ -13,19 +13,30 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _GREYSCALE: Final = 0
 _BITS: Final = 4
 
-# Packing was a third of the drawing. ISA-L packs these images in 40 microseconds,
+# Packing was a third of the drawing. ISA-L packs these images in 27 microseconds,
 # zlib takes 100 for a tenth more bytes and 165 for as few.
-_LEVEL: Final = 3
+_LEVEL: Final = 1
 
 
-def encode(tones: npt.NDArray[np.uint8]) -> bytes:
-    """The PNG of an array of tones 0 (black) to 15 (white); its width must be even."""
-    height, width = tones.shape
+def packing(kept: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """For every two greys of 256, the left one in the low byte: the byte of the image, made of the nearest kept tones.
+
+    Two pixels at a time, because that halves the work.
+    """
+    greys = np.arange(256, dtype=np.float32) * np.float32((TONES - 1) / 255)
+    tones = np.array(kept, dtype=np.uint8)
+    nearest = tones[np.abs(greys[:, None] - tones).argmin(axis=1)]
+    pairs: npt.NDArray[np.uint8] = nearest[None, :] << _BITS | nearest[:, None]
+    return pairs.ravel()
+
+
+def encode(greys: npt.NDArray[np.uint8], packed: npt.NDArray[np.uint8]) -> bytes:
+    """The PNG of an array of greys 0 (black) to 255 (white) in tones that `packing` kept; its width must be even."""
+    height, width = greys.shape
     # Every row begins with the number of its filter. 0 (none) is best for packed pixels: the predictors
     # work on bytes, and a byte here is two pixels.
     rows = np.zeros((height, 1 + width // 2), dtype=np.uint8)
-    pairs = tones.view("<u2")  # the left pixel is the low byte of a pair, and the high half of a byte of the image
-    np.bitwise_or(pairs << _BITS, pairs >> 8, out=rows[:, 1:], casting="unsafe")
+    rows[:, 1:] = packed.take(greys.view("<u2"))
     header = struct.pack(">IIBBBBB", width, height, _BITS, _GREYSCALE, 0, 0, 0)
     return b"".join(
         (
