@@ -72,7 +72,7 @@ class Painter:
         """From -1, light ground under black letters, to 1, dark ground under white ones."""
         look = self._look
         colours = [1.0 if white else -1.0 for white in row.white]
-        apart = (row.centres[-1] - row.centres[0]) / (len(colours) - 1)
+        apart = (row.centres[-1] - row.centres[0]) / max(1, len(colours) - 1)
         line = np.interp(X, row.centres, colours) * (apart / 2 / look.region_edge)
         dark = self._ragged[dice.piece()] + line.astype(np.float32)
         dark.clip(-1, 1, out=dark)

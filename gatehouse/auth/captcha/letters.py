@@ -12,7 +12,7 @@ from gatehouse.auth.captcha.canvas import COLUMNS, ROWS, Dice, Plane, X, Y
 from gatehouse.auth.captcha.glyphs import CAP, CELL, CHARACTERS, FONTS, RAMP, glyphs
 from gatehouse.auth.captcha.parameters import HEIGHT, SCALE, WIDTH, Look
 
-THROWS: Final = 6  # for each letter, with its place in their order; one more for who is white
+THROWS: Final = 6  # for each letter, with its place in their order
 
 _WINDOW: Final = int(44 * SCALE)  # columns within which one letter is looked for: none is wider
 _COLUMNS: Final = X[:_WINDOW]
