@@ -40,19 +40,20 @@ def main() -> None:
         token = gatehouse.login().data["accessToken"]
         scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
         service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
-        session = gatehouse.run(service.gate.enter(token)).session
+        session = gatehouse.run(service.gate.enter(token)).claims.session
+        tally = app.metrics.tally("me")
 
         async def read_request() -> Any:
             request = Request(scope, nowhere, "id", ())
             return request.bearer(), request.language
 
         async def metrics() -> None:
-            app.metrics.answered("me", "00000", 0.0001)
+            tally.answered("00000", 0.0001)
 
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),
             ("token: remembered as verified", lambda: service.access.read(token, service.clock())),
-            ("session and epoch: one SQLite read", lambda: service.state.read_session(session.id)),
+            ("session and epoch: one SQLite read", lambda: service.state.standing(session)),
             ("gate: the two above, and the profile remembered under its epoch", lambda: service.gate.enter(token)),
             ("metrics", metrics),
             ("the whole application, without the server", lambda: app.__rsgi__(scope, nowhere)),

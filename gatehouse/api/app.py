@@ -19,7 +19,7 @@ from gatehouse.api.auth import AuthEndpoints
 from gatehouse.api.cors import Cors
 from gatehouse.api.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.introspection import IntrospectionEndpoint
-from gatehouse.api.metrics import Metrics
+from gatehouse.api.metrics import Metrics, Tally
 from gatehouse.api.operations import OPERATIONS, PREFIX
 from gatehouse.api.ops import OpsEndpoints
 from gatehouse.api.pages import Pages
@@ -49,6 +49,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Route(NamedTuple):
     operation: str
     endpoint: Endpoint
+    tally: Tally
 
 
 class App:
@@ -56,6 +57,7 @@ class App:
         self._service = service
         self.metrics = Metrics(service, metrics_folder)
         self._routes = _routes(service, painter, self.metrics)
+        self._elsewhere = self.metrics.tally("none")
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
@@ -88,7 +90,7 @@ class App:
         if self._cors is not None:
             headers += self._cors.headers(request)
         protocol.response_bytes(reply.status, headers, reply.body)
-        self.metrics.answered(route.operation if route else "none", reply.code, perf_counter() - started)
+        (route.tally if route else self._elsewhere).answered(reply.code, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
         try:
@@ -162,7 +164,7 @@ def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, d
     base = service.settings.base_path
     table: dict[str, dict[str, Route]] = {}
     for operation in OPERATIONS:
-        route = Route(operation.name, endpoints[operation.name])
+        route = Route(operation.name, endpoints[operation.name], metrics.tally(operation.name))
         table.setdefault(base + operation.path, {})[operation.method] = route
     resources = [
         ("/health/live", "live", ops.live),
@@ -174,6 +176,8 @@ def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, d
         *(Pages(base).routes() if service.settings.pages else ()),
     ]
     for path, name, endpoint in resources:
-        table[base + path] = {"GET": Route(name, endpoint), "HEAD": Route(name, endpoint)}
-    table[base + "/oauth2/introspect"] = {"POST": Route("introspect", introspection.introspect)}
+        route = Route(name, endpoint, metrics.tally(name))
+        table[base + path] = {"GET": route, "HEAD": route}
+    route = Route("introspect", introspection.introspect, metrics.tally("introspect"))
+    table[base + "/oauth2/introspect"] = {"POST": route}
     return table

@@ -58,7 +58,7 @@ class IntrospectionEndpoint:
                 "token_type": "Bearer",
                 "sub": str(profile.user.id),
                 "username": profile.user.username,
-                "sid": who.session.id,
+                "sid": who.claims.session,
                 "roles": profile.roles,
                 "perms": profile.perms,
                 "iss": self._issuer,

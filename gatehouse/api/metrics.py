@@ -61,6 +61,22 @@ def _times() -> Times:
     return Times([0] * (len(BOUNDS) + 1))
 
 
+class Tally:
+    """What one operation has answered: how often which code, and in what time."""
+
+    __slots__ = ("codes", "times")
+
+    def __init__(self) -> None:
+        self.codes: Counter[str] = Counter()
+        self.times = _times()
+
+    def answered(self, code: str, seconds: float) -> None:
+        self.codes[code] += 1
+        times = self.times
+        times.buckets[bisect_left(BOUNDS, seconds)] += 1
+        times.total += seconds
+
+
 class Numbers(msgspec.Struct):
     """All that one worker has counted."""
 
@@ -80,15 +96,11 @@ class Metrics:
         self._file = folder / f"{secrets.token_hex(8)}.json" if folder else None
         self._numbers = Numbers()
         self._serving = False
-        self._requests: Counter[tuple[str, str]] = Counter()
-        self._seconds: dict[str, Times] = {}
+        self._tallies: dict[str, Tally] = {}
 
-    def answered(self, operation: str, code: str, seconds: float) -> None:
-        self._requests[operation, code] += 1
-        times = self._seconds.get(operation)
-        if times is None:
-            times = self._seconds[operation] = _times()
-        times.add(seconds)
+    def tally(self, operation: str) -> Tally:
+        """The one of this operation, to be kept where its requests come by."""
+        return self._tallies.setdefault(operation, Tally())
 
     def drawn(self, seconds: float) -> None:
         self._numbers.drawing.add(seconds)
@@ -96,8 +108,11 @@ class Metrics:
     def numbers(self) -> Numbers:
         """What this worker has counted up to now."""
         service, numbers = self._service, self._numbers
-        numbers.requests = {f"{operation} {code}": count for (operation, code), count in self._requests.items()}
-        numbers.seconds = self._seconds
+        asked = {operation: tally for operation, tally in self._tallies.items() if tally.codes}
+        numbers.requests = {
+            f"{name} {code}": count for name, tally in asked.items() for code, count in tally.codes.items()
+        }
+        numbers.seconds = {name: tally.times for name, tally in asked.items()}
         numbers.events = {f"{event} {reason}": count for (event, reason), count in service.audit.counts.items()}
         numbers.state = dict(service.state.counts())
         numbers.lost = service.audit.lost

@@ -47,11 +47,6 @@ def success(data: object = None, language: str = "en") -> Reply:
     return Reply(200, envelope(SUCCESS, _SUCCESS_WORDS[language], data), JSON)
 
 
-def ready_made(body: bytes) -> Reply:
-    """A success whose envelope has been encoded before."""
-    return Reply(200, body, JSON)
-
-
 def failure(problem: Exception, language: str) -> Reply:
     entry = entry_for(problem)
     body = envelope(entry.code, message(problem, entry, language))

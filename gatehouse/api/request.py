@@ -35,10 +35,11 @@ _patience = Patience(BODY_SECONDS)
 
 
 class Request:
-    __slots__ = ("_protocol", "_scope", "_trusted", "id", "method", "path", "segment")
+    __slots__ = ("_headers", "_protocol", "_scope", "_trusted", "id", "method", "path", "segment")
 
     def __init__(self, scope: Any, protocol: Any, request_id: str, trusted: Sequence[Network]) -> None:
         self._scope = scope
+        self._headers = scope.headers
         self._protocol = protocol
         self._trusted = trusted
         self.id = request_id
@@ -47,16 +48,16 @@ class Request:
         self.segment = ""  # what stands for `{id}` in the route's path
 
     def header(self, name: str) -> str | None:
-        value: str | None = self._scope.headers.get(name)
+        value: str | None = self._headers.get(name)
         return value
 
     def headers(self, name: str) -> Sequence[str]:
-        values: Sequence[str] = self._scope.headers.get_all(name)
+        values: Sequence[str] = self._headers.get_all(name)
         return values
 
     @property
     def language(self) -> str:
-        return language_of(self._scope.headers.get("accept-language"))
+        return language_of(self._headers.get("accept-language"))
 
     @property
     def caller(self) -> Caller:
@@ -67,7 +68,7 @@ class Request:
 
     def bearer(self) -> str | None:
         """The access token, if exactly one is given in the one way we take it."""
-        values = self._scope.headers.get_all("authorization")
+        values = self._headers.get_all("authorization")
         if len(values) != 1:
             return None
         scheme, _, token = values[0].partition(" ")

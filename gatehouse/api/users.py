@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gatehouse.api.agents import browser
-from gatehouse.api.reply import Reply, ready_made, success
+from gatehouse.api.reply import Reply, success
 from gatehouse.api.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ class UserEndpoints:
     async def me(self, request: Request) -> Reply:
         remembered = (await self._gate.enter(request.bearer())).remembered
         language = request.language
-        body = remembered.encoded.get(language)
-        if body is None:
-            body = remembered.encoded[language] = success(self._data(remembered.profile), language).body
-        return ready_made(body)
+        reply: Reply | None = remembered.shown.get(language)
+        if reply is None:
+            reply = remembered.shown[language] = success(self._data(remembered.profile), language)
+        return reply
 
     async def sessions(self, request: Request) -> Reply:
         who = await self._gate.enter(request.bearer())
@@ -40,7 +40,7 @@ class UserEndpoints:
                 address=session.address,
                 agent=session.agent,
                 browser=browser(session.agent),
-                current=session.id == who.session.id,
+                current=session.id == who.claims.session,
             )
             for session in await self._own.sessions(who)
         ]

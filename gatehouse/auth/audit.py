@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 QUEUE_LIMIT = 20_000
-BATCH = 500
+BATCH = 2_000
 RETRY_SECONDS = 1.0
 # A write for each event would cost more than the requests; a kill loses no more of the trail than this.
 GATHER_SECONDS = 0.25

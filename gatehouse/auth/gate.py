@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 
 class Entered(NamedTuple):
-    """Who is calling, with which token, on which session."""
+    """Who is calling: what the token says, and the user's profile."""
 
     claims: Claims
-    session: Session
     remembered: Remembered
 
 
@@ -81,29 +80,31 @@ class Gate:
         return tokens
 
     async def logout(self, token: str | None, caller: Caller) -> None:
-        _, session = await self._session(token)
-        if await self._sessions.end(session.id, Ended.LOGOUT, caller) is None:
+        claims, _ = await self._admitted(token)
+        if await self._sessions.end(claims.session, Ended.LOGOUT, caller) is None:
             raise AccessTokenInvalid("somebody else has just ended this session")
-        self._audit.record(Event.LOGOUT, caller, user=session.user, session=session.id)
+        self._audit.record(Event.LOGOUT, caller, user=claims.user, session=claims.session)
 
     async def enter(self, token: str | None) -> Entered:
         """Who holds this access token; refused unless the session lives and the user is enabled."""
-        claims, session = await self._session(token)
-        remembered = await self._profiles.get(session.user, session.epoch)
+        claims, epoch = await self._admitted(token)
+        remembered = await self._profiles.get(claims.user, epoch)
         if remembered is None:
             # The raise of the epoch got lost, or is under way: the session ends here, whoever asked.
-            await self._sessions.end(session.id, Ended.DISABLED, Caller())
+            await self._sessions.end(claims.session, Ended.DISABLED, Caller())
             raise AccessTokenInvalid("the user is disabled or gone")
-        return Entered(claims, session, remembered)
+        return Entered(claims, remembered)
 
-    async def _session(self, token: str | None) -> tuple[Claims, Session]:
-        claims = await self._access.read(token, self._clock()) if token else None
+    async def _admitted(self, token: str | None) -> tuple[Claims, int]:
+        """What the token says, and its user's epoch; refused unless the session lives."""
+        now = self._clock()
+        claims = await self._access.read(token, now) if token else None
         if claims is None:
             raise AccessTokenInvalid("no valid access token")
-        session = await self._sessions.live(claims.session)
-        if session is None or session.user != claims.user:
+        epoch = await self._sessions.epoch_of(claims.session, claims.user, now)
+        if epoch is None:
             raise AccessTokenInvalid("the session has ended")
-        return claims, session
+        return claims, epoch
 
     async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
         """A whole new token set; roles are read anew. None, and the session ended, if the user may not."""

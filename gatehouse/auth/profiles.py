@@ -7,7 +7,7 @@ raise ever get lost (a kill between the two stores), the time limit is the net u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,15 +19,15 @@ TIME_LIMIT = 60.0
 
 
 class Remembered:
-    """A profile with the epoch it belongs to. `encoded` is for the floor above to keep its own form of it."""
+    """A profile with the epoch it belongs to. `shown` is for the floor above: its own form of it, by language."""
 
-    __slots__ = ("encoded", "epoch", "profile", "until")
+    __slots__ = ("epoch", "profile", "shown", "until")
 
     def __init__(self, profile: Profile, epoch: int, until: float) -> None:
         self.profile = profile
         self.epoch = epoch
         self.until = until
-        self.encoded: dict[str, bytes] = {}
+        self.shown: dict[str, Any] = {}
 
 
 class Profiles:

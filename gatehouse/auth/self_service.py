@@ -30,16 +30,16 @@ class SelfService:
         self._audit = audit
 
     async def sessions(self, who: Entered) -> Sequence[Session]:
-        return await self._sessions.of(who.session.user)
+        return await self._sessions.of(who.claims.user)
 
     async def end_session(self, who: Entered, session_id: str, caller: Caller) -> None:
         """End one of one's own; of somebody else's sessions not even the existence is told."""
-        if not any(session.id == session_id for session in await self._sessions.of(who.session.user)):
+        if not any(session.id == session_id for session in await self._sessions.of(who.claims.user)):
             raise NoSuchSession(session_id)
         await self._sessions.end(session_id, Ended.USER, caller)
 
     async def end_other_sessions(self, who: Entered, caller: Caller) -> int:
-        ended = await self._sessions.end_all(who.session.user, Ended.USER, caller, keep=who.session.id)
+        ended = await self._sessions.end_all(who.claims.user, Ended.USER, caller, keep=who.claims.session)
         return len(ended)
 
     async def change_password(self, who: Entered, current: str, new: str, caller: Caller) -> None:
@@ -50,10 +50,10 @@ class SelfService:
         stored = (await self._accounts.user(user.username)).user.password
         if not (await self._hashes.check(stored, current)).right:
             await self._throttle.failed(key)
-            self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=who.session.id, reason="password")
+            self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=who.claims.session, reason="password")
             raise CredentialsWrong
         problem = policy.password_problem(new, user.username)
         if problem:
             raise PasswordRefused(problem)
         hashed = await self._hashes.hash(new)
-        await self._accounts.set_password(user.username, hashed, keep=who.session.id, caller=caller)
+        await self._accounts.set_password(user.username, hashed, keep=who.claims.session, caller=caller)

@@ -87,10 +87,13 @@ class Sessions:
             self._record_end(oldest, Ended.LIMIT if oldest.ends > now else ended_by_time(oldest), caller)
         return opened
 
-    async def live(self, session_id: str) -> Session | None:
-        """The session, if it has not ended."""
-        session = await self._state.read_session(session_id)
-        return session if session is not None and session.ends > self._clock() else None
+    async def epoch_of(self, session_id: str, user: int, now: float) -> int | None:
+        """The user's epoch, if this is a session of the user and has not ended."""
+        standing = await self._state.standing(session_id)
+        if standing is None:
+            return None
+        owner, ends, epoch = standing
+        return epoch if owner == user and ends > now else None
 
     async def refresh(self, session_id: str, generation: int, caller: Caller) -> Rotation:
         """The session as it stands after this refresh; its generation is that of the token to hand out."""

@@ -86,7 +86,7 @@ async def test_nobody_there_is_an_outage_not_a_hang() -> None:
         async with asyncio.timeout(5):
             for _ in range(3):
                 with pytest.raises(StoreUnavailable):
-                    await state.read_session("7-x")
+                    await state.standing("7-x")
             await state.close()
 
 
@@ -99,7 +99,7 @@ async def test_a_server_that_speaks_no_redis_is_an_outage() -> None:
     server = await asyncio.start_server(babble, "127.0.0.1", 0)
     state = RedisState(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     with pytest.raises(StoreUnavailable):
-        await state.read_session("7-x")
+        await state.standing("7-x")
     await state.close()
     server.close()
 
@@ -210,9 +210,7 @@ async def test_a_cluster_spreads_users_over_its_servers(cluster: list[RedisServe
     await asyncio.gather(*(state.open_session(session(user), 50) for user in users))
     await state.raise_epochs(users, NOW)
     for user in users:
-        read = await state.read_session(session(user).id)
-        assert read is not None
-        assert read.epoch == int(NOW * 1000)
+        assert await state.standing(session(user).id) == (user, session(user).ends, int(NOW * 1000))
     counts = [int(server.say("DBSIZE")[1:]) for server in cluster]
     assert min(counts) > 0
     assert await state.advice() == []
@@ -223,18 +221,18 @@ async def test_a_slot_that_moves_is_followed(cluster: list[RedisServer]) -> None
     state = RedisState(cluster_url(cluster))
     user = next(user for user in range(1000, 2000) if slot_of(str(user).encode()) < SLOTS // NODES)
     slot = str(slot_of(str(user).encode()))
-    await state.read_session(session(user).id)  # it knows the old place now
+    await state.standing(session(user).id)  # it knows the old place now
     target = cluster[1].say("CLUSTER MYID").split()[1].decode()
     source = cluster[0].say("CLUSTER MYID").split()[1].decode()
 
     cluster[1].say("CLUSTER SETSLOT", slot, "IMPORTING", source)
     cluster[0].say("CLUSTER SETSLOT", slot, "MIGRATING", target)
     await state.open_session(session(user), 50)  # sent on by ASK while the slot is moving
-    assert await state.read_session(session(user).id) == session(user)
+    assert await state.standing(session(user).id) == (user, session(user).ends, 0)
 
     for server in (cluster[1], cluster[0], cluster[2]):
         server.say("CLUSTER SETSLOT", slot, "NODE", target)
-    assert await state.read_session(session(user).id) == session(user)  # sent on by MOVED, once and for all
+    assert await state.standing(session(user).id) == (user, session(user).ends, 0)  # sent on by MOVED, once and for all
     assert state._servers._slots[int(slot)] == Address("127.0.0.1", cluster[1].port)  # type: ignore[attr-defined]
     await state.close()
 
@@ -249,12 +247,12 @@ async def test_a_lost_server_of_a_cluster_is_an_outage_for_its_users_alone(clust
         await state.open_session(session(user), 50)
     cluster[2].stop()
     with pytest.raises(StoreUnavailable):
-        await state.read_session(session(mine).id)
-    assert await state.read_session(session(other).id) == session(other)
+        await state.standing(session(mine).id)
+    assert await state.standing(session(other).id) == (other, session(other).ends, 0)
     cluster[2].start()
 
     async def read() -> None:
-        assert await state.read_session(session(mine).id) == session(mine)
+        assert await state.standing(session(mine).id) == (mine, session(mine).ends, 0)
 
     await eventually(read)
     await state.close()
@@ -291,7 +289,7 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
             time.sleep(0.05)
         primary.kill()
         with pytest.raises(StoreUnavailable):
-            await state.read_session(session(7).id)
+            await state.standing(session(7).id)
 
         async def rotate() -> None:
             rotation = await state.rotate_session(session(7).id, 1, NOW, NOW + 50)

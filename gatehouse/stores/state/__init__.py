@@ -40,6 +40,11 @@ class Session(NamedTuple):
     epoch: int = 0  # of the user, read in the same step
 
 
+# What every request asks about its session: the user, the end, the user's epoch. It is on the way of everything, so it
+# is a tuple without names.
+Standing = tuple[int, float, int]
+
+
 class Rotation(NamedTuple):
     """The session after an attempt to rotate it, and whether this attempt was the one that did."""
 
@@ -74,8 +79,8 @@ class State(Protocol):
         """
         ...
 
-    async def read_session(self, session_id: str) -> Session | None:
-        """The session with its user's epoch, ended by time or not."""
+    async def standing(self, session_id: str) -> Standing | None:
+        """How the session stands, ended by time or not. The hot path: one read, and no more than is asked for."""
         ...
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:

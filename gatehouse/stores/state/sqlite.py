@@ -6,7 +6,7 @@ opens its own snapshot, so it sees every commit of every worker that was acknowl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.readable import Rate
+    from gatehouse.stores.state import Standing
 
 SWEEP_BATCH = 500
 
 _COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
-_WITH_EPOCH = f"{_COLUMNS}, coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"  # noqa: S608
-_READ = f"SELECT {_WITH_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as above and below
+_EPOCH = "coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"
+_WITH_EPOCH = f"{_COLUMNS}, {_EPOCH}"
+_STANDING = f"SELECT user, ends, {_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as below
+_READ = f"SELECT {_WITH_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608
 _OF_USER = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? ORDER BY opened, id"  # noqa: S608
 _OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER BY opened, id LIMIT ?"  # noqa: S608
 _ROTATE = (
@@ -56,15 +59,15 @@ class SQLiteState:
         self._reads = 0
         self._writer = Writer(lambda: connect(path))
 
-    def _row(self, sql: str, *values: apsw.SQLiteValue) -> tuple[apsw.SQLiteValue, ...] | None:
-        # fetchall, not fetchone: a statement that is not run to its end keeps its snapshot, and the next read
-        # of this connection would not see what other workers have committed since.
+    def _row(self, sql: str, *values: apsw.SQLiteValue) -> Any:
+        """The only row there can be, as a tuple, or its only column; None if there is none."""
+        # get, not fetchone: a statement that is not run to its end keeps its snapshot, and the next read of this
+        # connection would not see what other workers have committed since.
         self._reads += 1
         try:
-            rows = self._read(sql, values).fetchall()
+            return self._read(sql, values).get
         except apsw.Error as problem:
             raise StoreUnavailable(f"state file: {problem}") from problem
-        return rows[0] if rows else None
 
     # Sessions
 
@@ -80,9 +83,9 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
-    async def read_session(self, session_id: str) -> Session | None:
-        row = self._row(_READ, session_id)
-        return Session._make(row) if row else None
+    async def standing(self, session_id: str) -> Standing | None:
+        standing: Standing | None = self._row(_STANDING, session_id)
+        return standing
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | None:

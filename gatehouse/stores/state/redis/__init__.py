@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.readable import Rate
+    from gatehouse.stores.state import Standing
 
 # So many epochs are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
 _WAITING = b"gatehouse:{waits}"
+_ENDS = 3  # where the end stands in a stored session
 
 
 class Script:
@@ -81,10 +83,11 @@ class RedisState:
         epoch, *gone = await self._run(_OPEN, key, session.id, packed, at_most, repr(session.opened), KEEP_ENDED)
         return session._replace(epoch=int(epoch or 0)), _pairs(gone, epoch)
 
-    async def read_session(self, session_id: str) -> Session | None:
-        key = _user(session_id.partition("-")[0])
+    async def standing(self, session_id: str) -> Standing | None:
+        user = session_id.partition("-")[0]
+        key = _user(user)
         packed, epoch = await self._call(key, "HMGET", key, session_id, "epoch")
-        return _unpacked(session_id, packed, epoch) if packed else None
+        return (int(user), float(packed.split(b" ", 4)[_ENDS]), int(epoch or 0)) if packed else None
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         key = (_user(session_id.partition("-")[0]),)
