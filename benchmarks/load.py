@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import statistics
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +41,17 @@ def require_wrk() -> None:
 def on_core(core: int | None) -> list[str]:
     """Words to put before a command so that it stays on one core, where the machine can do that."""
     return ["taskset", "-c", str(core)] if core is not None and shutil.which("taskset") else []
+
+
+@contextmanager
+def staying_on(core: int) -> Iterator[None]:
+    """This process itself, for as long as it measures something by its own hand."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def wrk(

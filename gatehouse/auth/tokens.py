@@ -106,7 +106,7 @@ class AccessTokens:
         self._edition = ring.edition
 
     def make(self, user: int, session: str, roles: Sequence[str], now: float, expires: float) -> str:
-        kid, key = self._ring.signer
+        kid, sign = self._ring.signer
         claims = {
             "iss": self._issuer,
             "aud": self._audience,
@@ -119,7 +119,7 @@ class AccessTokens:
         }
         # Put together here and not by the JWT library, which takes longer over it than the signature itself.
         body = f"{_header(kid)}.{_base64url(_encode(claims))}"
-        return f"{body}.{_base64url(key.sign(body.encode()))}"
+        return f"{body}.{_base64url(sign(body.encode()))}"
 
     async def read(self, token: str, now: float) -> Claims | None:
         """The claims of a token that we made and that has not expired; None for anything else.
