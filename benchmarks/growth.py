@@ -2,7 +2,8 @@
 
     python -m benchmarks.growth [--seconds 2]
 
-Everything else stays as it is in `benchmarks.speed`. `benchmarks.population` goes on to a million of each.
+The median of three rounds each. Everything else stays as it is in `benchmarks.speed`. `benchmarks.population` goes on
+to a million of each.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.load import require_wrk, wrk
+from benchmarks.load import middle, require_wrk, wrk
 from benchmarks.subject import Subject
 from gatehouse.auth.tokens import new_session_id
 from gatehouse.service import open_service
@@ -32,6 +33,7 @@ CONNECTIONS = (1, 10, 100, 1_000, 5_000)
 WORKERS = (1, 2)
 SESSIONS = (1_000, 10_000, 100_000)
 USERS = (1_000, 10_000)
+ROUNDS = 3
 
 
 def populate(subject: Subject, have: int, *, users: int = 0, sessions: int = 0) -> None:
@@ -75,7 +77,11 @@ def main() -> None:
     table = Table("what grows", "to", "users/me a second", "p50 ms", "p99 ms", "failed", "MB a worker", title="Growth")
 
     def row(what: str, size: int, subject: Subject, connections: int = 32) -> None:
-        load = wrk(subject.url(ME), seconds=seconds, connections=connections, headers=subject.bearer())
+        bearer = subject.bearer()
+        load = middle(
+            [wrk(subject.url(ME), seconds=seconds, connections=connections, headers=bearer) for _ in range(ROUNDS)]
+        )
+        print(f"  {what}: {size:,}: {load.rate:,.0f}/s", flush=True)
         table.add_row(
             what, f"{size:,}", f"{load.rate:,.0f}", f"{load.p50:.2f}", f"{load.p99:.2f}", str(load.bad + load.errors),
             f"{subject.memory():.0f}",
