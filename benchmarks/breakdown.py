@@ -41,7 +41,7 @@ def main() -> None:
         scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
         service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
         session = gatehouse.run(service.gate.enter(token)).claims.session
-        tally = app.metrics.tally("me")
+        tally, state = app.metrics.tally("me"), service.state
 
         async def read_request() -> Any:
             request = Request(scope, nowhere, "id", ())
@@ -53,8 +53,9 @@ def main() -> None:
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),
             ("token: remembered as verified", lambda: service.access.read(token, service.clock())),
-            ("session and epoch: one SQLite read", lambda: service.state.standing(session)),
-            ("gate: the two above, and the profile remembered under its epoch", lambda: service.gate.enter(token)),
+            ("session and epoch: remembered since the last commit", lambda: state.standing(session)),
+            ("or read from SQLite, as after every commit", lambda: state.standing("1-unknown")),
+            ("gate: token, session, and the profile remembered under its epoch", lambda: service.gate.enter(token)),
             ("metrics", metrics),
             ("the whole application, without the server", lambda: app.__rsgi__(scope, nowhere)),
         ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import apsw
 import pytest
 
-from gatehouse.stores.state import KEEP_ENDED, Session, State
+from gatehouse.stores.state import KEEP_ENDED, Session, State, sqlite
 from gatehouse.stores.state.sqlite import SQLiteState
 from tests.stores.conftest import Opener
 
@@ -208,3 +211,75 @@ async def test_a_state_file_of_an_earlier_release_is_brought_along(tmp_path: Pat
     assert list(await state.sessions_of(7)) == [session()]
     assert [one.id for one in await state.sweep(NOW + 100 + KEEP_ENDED)] == [session().id]
     await state.close()
+
+
+# What SQLite remembers between commits
+
+
+@pytest.fixture
+async def file_state(tmp_path: Path) -> AsyncIterator[SQLiteState]:
+    state = SQLiteState(tmp_path / "state.db")
+    yield state
+    await state.close()
+
+
+async def test_a_session_is_read_again_only_after_a_commit(file_state: SQLiteState) -> None:
+    for name in ("a", "b"):
+        await file_state.open_session(session(name), 50)
+
+    async def reads() -> int:
+        before = file_state.counts()["read"]
+        for _ in range(10):
+            assert await file_state.standing(session("a").id) == (7, NOW + 100, 0)
+            assert await file_state.standing("7-nobody") is None  # is not remembered: it may come
+        return file_state.counts()["read"] - before - 10
+
+    assert [await reads(), await reads()] == [1, 0]
+    await file_state.end_session(session("b").id)
+    assert [await reads(), await reads()] == [1, 0]
+
+
+async def test_so_many_sessions_are_remembered_and_no_more(
+    file_state: SQLiteState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "REMEMBERED", 5)
+    for number in range(20):
+        await file_state.open_session(session(f"n{number}"), 50)
+    for _ in range(3):
+        for number in range(20):
+            assert await file_state.standing(session(f"n{number}").id) is not None
+    assert len(file_state._standings) == 5
+
+
+# Changes the one session as often as it is told to, each time in a transaction of its own, and says so afterwards.
+OTHER_PROCESS = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+for line in sys.stdin:
+    db.execute(line)
+    print("done", flush=True)
+"""
+
+
+async def test_every_commit_of_another_process_is_seen_at_once(file_state: SQLiteState, tmp_path: Path) -> None:
+    await file_state.open_session(session(), 50)
+    with subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "state.db")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+
+        def tell(statement: str) -> None:
+            assert other.stdin is not None
+            assert other.stdout is not None
+            other.stdin.write(statement + "\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "done\n"
+
+        for number in range(1, 301):
+            assert await file_state.standing(session().id) == (7, NOW + 99 + number, 0)
+            tell("UPDATE sessions SET ends = ends + 1")
+            if number % 50 == 0:
+                tell("PRAGMA wal_checkpoint(TRUNCATE)")  # the log begins anew, and so does what describes it
+        assert await file_state.standing(session().id) == (7, NOW + 400, 0)
+        tell("DELETE FROM sessions")
+        assert await file_state.standing(session().id) is None

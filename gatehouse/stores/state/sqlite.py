@@ -1,7 +1,8 @@
 """State in one SQLite file that all workers of a machine share (WAL).
 
 Point reads take a few microseconds and run on the event loop; every write goes through the `Writer`. A read
-opens its own snapshot, so it sees every commit of every worker that was acknowledged before it began.
+opens its own snapshot, so it sees every commit of every worker that was acknowledged before it began. How a session
+stands is remembered until the next commit, whoever makes it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import apsw
 
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state import KEEP_ENDED, Rotation, Session, Strikes, Waits, forget_at, next_strikes
+from gatehouse.stores.state.commits import Commits
 from gatehouse.stores.state.sqlite_file import INSERT_SESSION, connect, create, day_of
 from gatehouse.stores.state.writer import Writer
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.state import Standing
 
 SWEEP_BATCH = 500
+# Sessions whose standing is remembered. A commit forgets them all, so there is no point in more.
+REMEMBERED = 4_096
 
 _COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
 _EPOCH = "coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"
@@ -57,6 +61,8 @@ class SQLiteState:
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
         self._reads = 0
+        self._commits = Commits(path)
+        self._standings: dict[str, Standing] = {}
         self._writer = Writer(lambda: connect(path))
 
     def _row(self, sql: str, *values: apsw.SQLiteValue) -> Any:
@@ -84,7 +90,13 @@ class SQLiteState:
         return await self._writer.write(work)
 
     async def standing(self, session_id: str) -> Standing | None:
-        standing: Standing | None = self._row(_STANDING, session_id)
+        if self._commits.any():
+            self._standings.clear()
+        standing = self._standings.get(session_id)
+        if standing is None:
+            standing = self._row(_STANDING, session_id)
+            if standing is not None and len(self._standings) < REMEMBERED:
+                self._standings[session_id] = standing
         return standing
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
@@ -235,6 +247,7 @@ class SQLiteState:
     async def close(self) -> None:
         self._writer.close()
         self._reader.close()
+        self._commits.close()
 
 
 def _of_user(db: apsw.Connection, user: int) -> list[Session]:
