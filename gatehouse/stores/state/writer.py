@@ -1,8 +1,9 @@
 """One thread that writes to an SQLite file, committing whatever queued up in one transaction (group commit).
 
 A caller hands in a function of the connection and awaits its result, which arrives after the commit: what was
-answered survives a kill. While one commit waits for the disk the next batch gathers, so the cost of a sync is
-shared by all who wait, and the event loop never waits for a lock or a disk.
+answered survives a kill. What is asked in one turn of the event loop is handed over together, and while one commit
+waits for the disk the next batch gathers: so the cost of waking the thread and of a sync is shared by all who wait,
+and the event loop never waits for a lock or a disk.
 """
 
 from __future__ import annotations
@@ -35,42 +36,55 @@ class _Job(NamedTuple):
 class Writer:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._batches: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
+        self._turn: list[_Job] = []
+        self._asked = 0
         self.written = 0
         self.commits = 0
         self._thread = threading.Thread(target=self._run, name="state-writer", daemon=True)
         self._thread.start()
 
     def write(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
-        if self._jobs.qsize() >= QUEUE_LIMIT:
+        if self._asked - self.written >= QUEUE_LIMIT:
             raise StoreUnavailable("too many writes are waiting")
+        self._asked += 1
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._jobs.put(_Job(work, future, loop))
+        if not self._turn or self._turn[0].loop is not loop:
+            loop.call_soon(self._hand_over)
+        self._turn.append(_Job(work, future, loop))
         return future
+
+    def _hand_over(self) -> None:
+        """All that was asked in one turn of the event loop: the thread is woken once for it."""
+        batch, self._turn = self._turn, []
+        self._batches.put(batch)
 
     def close(self) -> None:
         """Finish what is queued and stop."""
-        self._jobs.put(None)
+        self._hand_over()
+        self._batches.put(None)
         self._thread.join(timeout=10)
 
     def _run(self) -> None:
         connection = self._connect()
-        open_for_work = True
-        while open_for_work:
-            batch = [self._jobs.get()]
-            while len(batch) < BATCH_LIMIT:
-                try:
-                    batch.append(self._jobs.get_nowait())
-                except queue.Empty:
-                    break
-            jobs = [job for job in batch if job is not None]
-            open_for_work = len(jobs) == len(batch)
-            if jobs:
-                self.written += len(jobs)
-                self.commits += 1
-                _deliver(jobs, _commit(connection, jobs))
+        while jobs := self._next():
+            results = _commit(connection, jobs)
+            self.written += len(jobs)
+            self.commits += 1
+            _deliver(jobs, results)
         connection.close()
+
+    def _next(self) -> list[_Job]:
+        """All that is there, and at least something; nothing when it is time to stop."""
+        jobs: list[_Job] = []
+        while not jobs or (len(jobs) < BATCH_LIMIT and not self._batches.empty()):
+            batch = self._batches.get()
+            if batch is None:
+                self._batches.put(None)  # for the next time, when what is here has been written
+                return jobs
+            jobs += batch
+        return jobs
 
 
 def _commit(connection: apsw.Connection, jobs: list[_Job]) -> list[Any] | Exception:
