@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import deque
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import structlog
 from granian.constants import Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.server import Server
@@ -28,6 +31,11 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 HEADER_SECONDS = 10
 CONNECTIONS = 16_384
+# Workers that die are replaced, unless so many had to be within so many seconds: then they cannot run at all.
+REPLACED = 30
+REPLACED_SECONDS = 30.0
+
+log = structlog.get_logger("gatehouse")
 
 
 def warm_up() -> None:
@@ -58,9 +66,38 @@ def run(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
+    server.respawned_wrks = Replaced()  # type: ignore[assignment]  # has all that is asked of it
     os.register_at_fork(after_in_child=_obey)
     with TemporaryDirectory(prefix="gatehouse-") as folder:
-        server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
+        try:
+            server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
+        except SystemExit:
+            if not server.interrupt_signal:
+                log.error("workers die as fast as they are started; giving up")  # noqa: TRY400 - no fault of this line
+            raise
+
+
+class Replaced:
+    """Which workers were replaced when, in the place where the server keeps it.
+
+    Left to itself it gives up, without a word, when one of them dies within seconds of its start. But two kills in a
+    row, by an impatient operator or a machine short of memory, are no reason to take all the other workers down.
+    """
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque(maxlen=REPLACED)
+
+    def __setitem__(self, worker: int, now: float) -> None:
+        log.warning("a worker has ended and is replaced", worker=worker + 1)
+        self._times.append(now)
+
+    def get(self, _worker: int, _otherwise: float) -> float:
+        """When the worker was last replaced, if that is to count against it."""
+        too_often = len(self._times) == REPLACED and self._times[0] > monotonic() - REPLACED_SECONDS
+        return self._times[-1] if too_often else float("-inf")
+
+    def clear(self) -> None:
+        """What was is kept: one worker dies after another."""
 
 
 def load_app(settings: Settings, metrics_folder: Path) -> Any:

@@ -76,3 +76,27 @@ def test_a_killed_worker_is_replaced_and_nobody_is_logged_out(tmp_path: Path) ->
         while len(service.workers()) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert len(service.workers()) == 2
+
+
+def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+        tokens = login(client)
+        for _ in range(6):
+            worker = service.workers()[-1]
+            worker.kill()
+            worker.wait(10)
+            service.wait_until_live()
+            assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        assert service.output().count("a worker has ended and is replaced") == 6
+
+
+def test_workers_that_cannot_run_end_the_service_and_it_says_why(tmp_path: Path) -> None:
+    service = Running(tmp_path / "data", workers=1).start()
+    for file in service.data.glob("state.db*"):
+        file.unlink()
+    (service.data / "state.db").mkdir()
+    service.workers()[0].kill()
+    assert service.process is not None
+    assert service.process.wait(60) == 1
+    assert "state.db" in service.output()
+    assert "workers die as fast as they are started; giving up" in service.output()
