@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import random
 import threading
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,51 @@ def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
             service.wait_until_live()
             assert client.get(ME, headers=bearer(tokens)).status_code == 200
         assert service.output().count("a worker has ended and is replaced") == 6
+
+
+class Leaver(threading.Thread):
+    """Logs in, is known on several connections, logs out, and asks all of them and new ones again."""
+
+    def __init__(self, service: Running, until: float) -> None:
+        super().__init__()
+        self.service = service
+        self.until = until
+        self.before: set[int] = set()
+        self.after: set[int] = set()
+        self.left = 0
+
+    def run(self) -> None:
+        while time.monotonic() < self.until:
+            with suppress(httpx.TransportError), ExitStack() as stack:
+                connections = [stack.enter_context(self.service.client()) for _ in range(4)]
+                tokens = bearer(login(connections[0]))
+                self.before |= {self._ask(each, tokens) for each in connections}
+                if connections[1].post(LOGOUT, headers=tokens).status_code == 200:
+                    self.left += 1
+                    connections += [stack.enter_context(self.service.client()) for _ in range(4)]
+                    self.after |= {self._ask(each, tokens) for each in connections}
+
+    def _ask(self, client: httpx.Client, tokens: dict[str, str]) -> int:
+        while True:
+            try:
+                return client.get(ME, headers=tokens).status_code
+            except httpx.TransportError:  # its worker was killed: another answers
+                time.sleep(0.01)
+
+
+def test_a_logout_holds_in_every_worker_while_they_are_being_killed(tmp_path: Path) -> None:
+    """Workers remember sessions, and learn from the file what the others have ended."""
+    with Running(tmp_path / "data", workers=3) as service:
+        leavers = [Leaver(service, time.monotonic() + 8) for _ in range(3)]
+        for leaver in leavers:
+            leaver.start()
+        for _ in range(6):
+            time.sleep(1)
+            random.choice(service.workers()).kill()
+        for leaver in leavers:
+            leaver.join()
+    assert sum(leaver.left for leaver in leavers) > 20
+    assert [(leaver.before, leaver.after) for leaver in leavers] == [({200}, {401})] * 3
 
 
 def test_workers_that_cannot_run_end_the_service_and_it_says_why(tmp_path: Path) -> None:
