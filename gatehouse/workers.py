@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections import deque
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 HEADER_SECONDS = 10
 CONNECTIONS = 16_384
-# Workers that die are replaced, unless so many had to be within so many seconds: then they cannot run at all.
-REPLACED = 30
-REPLACED_SECONDS = 30.0
+# Workers that die are replaced, unless so many in a row died so soon after their start: then they cannot run at all.
+EARLY_DEATHS = 30
+EARLY_SECONDS = 2.0
 
 log = structlog.get_logger("gatehouse")
 
@@ -66,7 +65,7 @@ def run(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
-    server.respawned_wrks = Replaced()  # type: ignore[assignment]  # has all that is asked of it
+    server.respawned_wrks = Deaths(settings.workers)  # type: ignore[assignment]  # has all that is asked of it
     os.register_at_fork(after_in_child=_obey)
     with TemporaryDirectory(prefix="gatehouse-") as folder:
         try:
@@ -77,27 +76,31 @@ def run(settings: Settings) -> None:
             raise
 
 
-class Replaced:
-    """Which workers were replaced when, in the place where the server keeps it.
+class Deaths:
+    """Decides whether a worker that has died is replaced, in the place where the server asks when it last was.
 
-    Left to itself it gives up, without a word, when one of them dies within seconds of its start. But two kills in a
+    Left to itself the server gives up, without a word, when one dies within seconds of its start. But two kills in a
     row, by an impatient operator or a machine short of memory, are no reason to take all the other workers down.
     """
 
-    def __init__(self) -> None:
-        self._times: deque[float] = deque(maxlen=REPLACED)
+    def __init__(self, workers: int) -> None:
+        self._at_most = max(EARLY_DEATHS, 10 * workers)
+        self._started: dict[int, float] = {}
+        self._early = 0
 
     def __setitem__(self, worker: int, now: float) -> None:
-        log.warning("a worker has ended and is replaced", worker=worker + 1)
-        self._times.append(now)
+        self._started[worker] = now
 
-    def get(self, _worker: int, _otherwise: float) -> float:
-        """When the worker was last replaced, if that is to count against it."""
-        too_often = len(self._times) == REPLACED and self._times[0] > monotonic() - REPLACED_SECONDS
-        return self._times[-1] if too_often else float("-inf")
+    def get(self, worker: int, _otherwise: float) -> float:
+        """Asked once for each that has died. A time long ago: replace it. Just now: give up."""
+        now = monotonic()
+        early = now - self._started.get(worker, float("-inf")) < EARLY_SECONDS
+        self._early = self._early + 1 if early else 0
+        log.warning("a worker has died", worker=worker + 1)
+        return now if self._early >= self._at_most else float("-inf")
 
     def clear(self) -> None:
-        """What was is kept: one worker dies after another."""
+        """Nothing is forgotten: it is how long each has lived that counts."""
 
 
 def load_app(settings: Settings, metrics_folder: Path) -> Any:

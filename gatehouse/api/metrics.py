@@ -36,7 +36,7 @@ HELP = {
     "gatehouse_logins": "Logins by outcome",
     "gatehouse_sessions_opened": "Sessions opened",
     "gatehouse_sessions_ended": "Sessions ended, by reason",
-    "gatehouse_state_operations": "What the state store was asked, by kind",
+    "gatehouse_state_operations": "What the state store was asked, by kind; what is remembered is not asked",
     "gatehouse_hash_pending": "Password hashes running or waiting",
     "gatehouse_audit_queued": "Audit events that wait for the database",
     "gatehouse_audit_lost": "Audit events that reached the log but not the database",

@@ -283,3 +283,15 @@ async def test_every_commit_of_another_process_is_seen_at_once(file_state: SQLit
         assert await file_state.standing(session().id) == (7, NOW + 400, 0)
         tell("DELETE FROM sessions")
         assert await file_state.standing(session().id) is None
+
+
+async def test_a_file_behind_a_link_is_watched_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "state.db").symlink_to(tmp_path / "elsewhere" / "real.db")
+    (tmp_path / "state.db-shm").write_bytes(bytes(32_768))  # left behind from before it was moved
+    state = SQLiteState(tmp_path / "state.db")
+    await state.open_session(session(), 50)
+    assert await state.standing(session().id) == (7, NOW + 100, 0)
+    await state.end_session(session().id)
+    assert await state.standing(session().id) is None
+    await state.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,16 +84,36 @@ async def test_a_stop_writes_what_was_asked_in_the_same_turn(file: Path) -> None
 
 def test_a_loop_that_ended_in_mid_turn_holds_nobody_up(writing: Writer, file: Path) -> None:
     async def ask_and_leave() -> None:
+        loop.stop()  # after this turn, and before what it leaves for the next
         add(writing, 1)
 
     loop = asyncio.new_event_loop()
     task = loop.create_task(ask_and_leave())
-    task.add_done_callback(lambda _: loop.stop())
     loop.run_forever()
     loop.close()
+    assert task.done()
+    assert stored(file) == []
 
     async def ask() -> None:
         await add(writing, 2)
 
     asyncio.run(asyncio.wait_for(ask(), 10))
-    assert 2 in stored(file)
+    assert stored(file) == [1, 2]
+
+
+async def test_a_turn_with_very_much_in_it_is_cut(writing: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "BATCH_LIMIT", 10)
+    await asyncio.gather(*(add(writing, number) for number in range(100)))
+    assert writing.written == 100
+    assert writing.commits >= 5
+
+
+async def test_a_stop_does_not_wait_for_ever(writing: Writer, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "CLOSE_SECONDS", 0.1)
+    slow = threading.Event()
+    waiting = writing.write(lambda _: slow.wait(10))
+    await asyncio.sleep(0.05)
+    assert writing.close() is False
+    slow.set()
+    assert await waiting is True
+    assert writing.close() is True

@@ -13,20 +13,21 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import apsw
 
 _HEADERS = 96
 
 
 class Commits:
-    """Made while a connection to the database is open, and closed after it.
+    """Made over an open connection to the database, and closed after all that this process has to it.
 
     For as long as a process has the database open, no descriptor of that file may be closed in it: the system would
     take all locks that SQLite holds there, and with them SQLite's knowledge of who else is using the file.
     """
 
-    def __init__(self, database: Path) -> None:
-        self._descriptor = os.open(f"{database}-shm", os.O_RDONLY)
+    def __init__(self, connection: apsw.Connection) -> None:
+        # The connection's own name for it: behind a symbolic link the file stands elsewhere.
+        self._descriptor = os.open(f"{connection.filename}-shm", os.O_RDONLY)
         self._shared = mmap.mmap(self._descriptor, _HEADERS, access=mmap.ACCESS_READ)
         self._seen = b""
 

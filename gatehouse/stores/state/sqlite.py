@@ -61,7 +61,7 @@ class SQLiteState:
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
         self._reads = 0
-        self._commits = Commits(path)
+        self._commits = Commits(self._reader)
         self._standings: dict[str, Standing] = {}
         self._writer = Writer(lambda: connect(path))
 
@@ -245,9 +245,9 @@ class SQLiteState:
         return []  # `connect` sets everything that matters
 
     async def close(self) -> None:
-        self._writer.close()
         self._reader.close()
-        self._commits.close()
+        if self._writer.close():
+            self._commits.close()  # else it would take the lock away under which the writer still writes
 
 
 def _of_user(db: apsw.Connection, user: int) -> list[Session]:

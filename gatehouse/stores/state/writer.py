@@ -24,7 +24,9 @@ T = TypeVar("T")
 
 # Beyond this many waiting writes the disk is not keeping up: refuse, rather than answer minutes late.
 QUEUE_LIMIT = 10_000
+# Of a batch, so that no transaction holds up other workers for long; two may be taken together.
 BATCH_LIMIT = 512
+CLOSE_SECONDS = 10.0
 
 
 class _Job(NamedTuple):
@@ -57,14 +59,16 @@ class Writer:
 
     def _hand_over(self) -> None:
         """All that was asked in one turn of the event loop: the thread is woken once for it."""
-        batch, self._turn = self._turn, []
-        self._batches.put(batch)
+        jobs, self._turn = self._turn, []
+        for start in range(0, len(jobs), BATCH_LIMIT):
+            self._batches.put(jobs[start : start + BATCH_LIMIT])
 
-    def close(self) -> None:
-        """Finish what is queued and stop."""
+    def close(self) -> bool:
+        """Finish what is queued and stop. False if the disk takes too long over it; the thread ends by itself then."""
         self._hand_over()
         self._batches.put(None)
-        self._thread.join(timeout=10)
+        self._thread.join(CLOSE_SECONDS)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         connection = self._connect()
