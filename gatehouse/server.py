@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gatehouse import __version__, logs
+from gatehouse.auth import memory
 from gatehouse.auth.first_start import ADMINISTRATOR
 from gatehouse.preparation import prepare
 from gatehouse.settings import SettingsError
@@ -25,6 +26,7 @@ log = structlog.get_logger("gatehouse")
 def serve(settings: Settings) -> None:
     """Prepare, announce, and serve until told to stop."""
     gc.disable()  # until the workers are there: a fifth of the start would go into looking through new modules
+    memory.keep_large_blocks()  # before there are threads that get heaps of their own; the workers inherit it
     logs.configure(settings.log_level, settings.log_format)
     _require_free_port(settings)
     # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked

@@ -18,7 +18,6 @@ from granian.server import Server
 
 from gatehouse import logs
 from gatehouse.api.app import App
-from gatehouse.auth import memory
 from gatehouse.auth.captcha.glyphs import glyphs
 from gatehouse.auth.captcha.image import Painter
 from gatehouse.service import open_service
@@ -106,7 +105,6 @@ class Deaths:
 def load_app(settings: Settings, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    memory.keep_large_blocks()
     app = App(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     gc.freeze()
     gc.enable()
