@@ -1,11 +1,28 @@
-"""Logging: one line an event, JSON for machines or pretty on a terminal. Values are quoted, never pasted in."""
+"""Logging: one line an event, JSON for machines or pretty on a terminal. Values are quoted, never pasted in.
+
+Whoever logs gets a logger from here. structlog loads rich wherever it finds it, to draw tracebacks with, which we do
+not: 5 MB in every worker and a tenth of the time of a start. So this is the one place that imports structlog, and rich
+is out of sight meanwhile, unless a command has loaded it already.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
+from typing import Any
 
-import structlog
+_hidden = "rich" not in sys.modules
+if _hidden:
+    sys.modules["rich"] = None  # type: ignore[assignment]  # what makes an import of it fail
+import structlog  # noqa: E402 - as said above
+
+if _hidden:
+    del sys.modules["rich"]
+
+
+def named(name: str) -> Any:
+    """A logger that writes as `configure` says by the time it is first used."""
+    return structlog.get_logger(name)
 
 
 def configure(level: str, form: str, *, cached: bool = True) -> None:

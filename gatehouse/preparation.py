@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import structlog
-
+from gatehouse import logs
 from gatehouse.auth.first_start import ADMINISTRATOR, furnish
 from gatehouse.auth.keys import KeyRing
 from gatehouse.auth.policy import password_problem
@@ -23,7 +22,7 @@ from gatehouse.stores.state.sqlite_file import create as create_state
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
 
-log = structlog.get_logger("gatehouse")
+log = logs.named("gatehouse")
 
 
 async def prepare(settings: Settings) -> str | None:

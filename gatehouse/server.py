@@ -9,8 +9,6 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-import structlog
-
 from gatehouse import __version__, logs
 from gatehouse.auth import memory
 from gatehouse.auth.first_start import ADMINISTRATOR
@@ -20,7 +18,7 @@ from gatehouse.settings import SettingsError
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
 
-log = structlog.get_logger("gatehouse")
+log = logs.named("gatehouse")
 
 
 def serve(settings: Settings) -> None:

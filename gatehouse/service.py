@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import structlog
-
+from gatehouse import logs
 from gatehouse.auth.accounts import Accounts
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.captcha import Challenges
@@ -49,7 +48,7 @@ PRUNE_SECONDS = 3600.0
 KEYS_SECONDS = 15.0
 KEYS_RETRY_SECONDS = 0.5
 
-log = structlog.get_logger("gatehouse")
+log = logs.named("gatehouse")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import structlog
 from granian.constants import Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.server import Server
@@ -33,7 +32,7 @@ CONNECTIONS = 16_384
 EARLY_DEATHS = 30
 EARLY_SECONDS = 2.0
 
-log = structlog.get_logger("gatehouse")
+log = logs.named("gatehouse")
 
 
 def warm_up() -> None:

@@ -12,8 +12,7 @@ import secrets
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import structlog
-
+from gatehouse import logs
 from gatehouse.api.address import is_trusted, peer_address
 from gatehouse.api.auth import AuthEndpoints
 from gatehouse.api.cors import Cors
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
 
-log = structlog.get_logger("gatehouse.api")
+log = logs.named("gatehouse.api")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import structlog
 
+from gatehouse import logs
 from gatehouse.stores.accounts.trail import Entry, Trail
 from gatehouse.stores.errors import StoreUnavailable
 
@@ -29,7 +29,7 @@ RETRY_SECONDS = 1.0
 # A write for each event would cost more than the requests; a kill loses no more of the trail than this.
 GATHER_SECONDS = 0.25
 
-log = structlog.get_logger("gatehouse.audit")
+log = logs.named("gatehouse.audit")
 
 
 class Event(StrEnum):
