@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatehouse.stores.state import KEEP_ENDED, Session, State, sqlite
+from gatehouse.stores.state import KEEP_ENDED, Session, State, commits, sqlite
 from gatehouse.stores.state.sqlite import SQLiteState
 from tests.stores.conftest import Opener
 
@@ -237,6 +237,17 @@ async def test_a_session_is_read_again_only_after_a_commit(file_state: SQLiteSta
     assert [await reads(), await reads()] == [1, 0]
     await file_state.end_session(session("b").id)
     assert [await reads(), await reads()] == [1, 0]
+
+
+async def test_nothing_is_remembered_on_the_word_of_a_header_of_another_kind(
+    file_state: SQLiteState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "_FORMAT", b"else")
+    await file_state.open_session(session(), 50)
+    before = file_state.counts()["read"]
+    for _ in range(10):
+        assert await file_state.standing(session().id) == (7, NOW + 100, 0)
+    assert file_state.counts()["read"] - before == 10
 
 
 async def test_so_many_sessions_are_remembered_and_no_more(

@@ -3,19 +3,21 @@
 SQLite itself asks a file that all processes map, `<database>-shm`: its first 96 bytes are two copies of a header which
 every commit writes anew, with a counter and a checksum of all that was written, after the log has been synced and
 before the commit returns (sqlite.org/walformat.html, "The WAL-Index Header"). To compare them takes a fraction of a
-microsecond. `PRAGMA data_version` answers the same question, and takes as long as the read that it could save.
+microsecond. `PRAGMA data_version` answers the same question, and takes half as long as the read that it could save.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import apsw
 
 _HEADERS = 96
+_FORMAT = (3_007_000).to_bytes(4, sys.byteorder)  # what a header of the kind described above begins with
 
 
 class Commits:
@@ -36,7 +38,8 @@ class Commits:
         headers = self._shared[:_HEADERS]
         if headers == self._seen:
             return False
-        self._seen = headers
+        # Of a kind that we do not know nothing is believed: then there is always something new.
+        self._seen = headers if headers.startswith(_FORMAT) else b""
         return True
 
     def close(self) -> None:
