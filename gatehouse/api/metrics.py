@@ -72,9 +72,7 @@ class Tally:
 
     def answered(self, code: str, seconds: float) -> None:
         self.codes[code] += 1
-        times = self.times
-        times.buckets[bisect_left(BOUNDS, seconds)] += 1
-        times.total += seconds
+        self.times.add(seconds)
 
 
 class Numbers(msgspec.Struct):
