@@ -22,11 +22,14 @@ from gatehouse.auth.captcha.image import Painter
 from gatehouse.service import open_service
 
 if TYPE_CHECKING:
+    import asyncio
+
     from gatehouse.settings import Settings
 
 # Time for requests in flight once the service is told to stop.
 DRAIN_SECONDS = 10
 HEADER_SECONDS = 10
+STOP = (signal.SIGTERM, signal.SIGINT)
 CONNECTIONS = 16_384
 # Workers that die are replaced, unless so many in a row died so soon after their start: then they cannot run at all.
 EARLY_DEATHS = 30
@@ -64,7 +67,7 @@ def run(settings: Settings) -> None:
         workers_kill_timeout=DRAIN_SECONDS,
     )
     server.respawned_wrks = Deaths(settings.workers)  # type: ignore[assignment]  # has all that is asked of it
-    os.register_at_fork(after_in_child=_obey)
+    os.register_at_fork(before=_hold_signals, after_in_parent=_take_signals)  # a worker takes them when it serves
     with TemporaryDirectory(prefix="gatehouse-") as folder:
         try:
             server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
@@ -104,13 +107,27 @@ class Deaths:
 def load_app(settings: Settings, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    app = App(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    app = Starting(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     gc.freeze()
     gc.enable()
     return app
 
 
-def _obey() -> None:
-    """Forget the parent's handlers: until the server sets the worker's own, to be told to stop is to stop."""
-    for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, signal.SIG_DFL)
+class Starting(App):
+    """The application in a worker that starts, to which it is forked with the signals to stop held back.
+
+    Until its event loop runs for good there is nobody to hear them: first the handlers are the parent's, then they are
+    the loop's, which runs only now and then. So they wait until it does.
+    """
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__rsgi_init__(loop)
+        loop.call_soon(_take_signals)
+
+
+def _hold_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP)
+
+
+def _take_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
