@@ -28,7 +28,7 @@ bench: $(VENV)/bench.done  ## how fast it is, beside its yardsticks (needs wrk; 
 	$(BIN)/python -m benchmarks.speed
 
 fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each reader
-	FUZZ_SECONDS=300 $(BIN)/python -m pytest -q tests/test_fuzz.py
+	FUZZ_SECONDS=300 $(BIN)/python -m pytest -q tests/api/test_fuzz.py
 
 pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chromium)
 	$(BIN)/python -m tests.browser.pictures

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from gatehouse import logs
-from gatehouse.api.request import Request
-from gatehouse.stores.state.sqlite import SQLiteState
-from tests.inprocess import Clock, InProcess, request_scope
+from gatehouse.api.http.request import Request
+from gatehouse.stores.state.sqlite.engine import SQLiteState
+from tests.support.inprocess import Clock, InProcess, request_scope
 
 ROUNDS = 30_000
 

@@ -25,8 +25,8 @@ import numpy as np
 from captcha_cleanings import CLEANINGS, RAW
 from PIL import Image
 
-from gatehouse.auth.captcha import ALPHABET, LENGTH, Difficulty
-from gatehouse.auth.captcha.image import Painter
+from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Difficulty
+from gatehouse.auth.login.captcha.image import Painter
 
 Adversary = Callable[[bytes], str]
 Rate = dict[str, Any]

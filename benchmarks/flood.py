@@ -25,7 +25,7 @@ import httpx
 
 from benchmarks.load import require_wrk
 from benchmarks.subject import Subject
-from tests.conversation import ME
+from tests.support.conversation import ME
 
 CLIENTS = 200
 EVERY_SECONDS = 0.02

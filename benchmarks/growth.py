@@ -22,12 +22,12 @@ from rich.table import Table
 
 from benchmarks.load import middle, require_wrk, wrk
 from benchmarks.subject import Subject
-from gatehouse.auth.tokens import new_session_id
+from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.service import open_service
 from gatehouse.settings import load
 from gatehouse.stores.accounts.users import NewUser
-from gatehouse.stores.state import Session
-from tests.conversation import ME
+from gatehouse.stores.state.protocol import Session
+from tests.support.conversation import ME
 
 CONNECTIONS = (1, 10, 100, 1_000, 5_000)
 WORKERS = (1, 2)

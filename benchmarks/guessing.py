@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from gatehouse import logs
-from tests.inprocess import InProcess
+from tests.support.inprocess import InProcess
 
 DAY = 86_400
 HOME = "198.51.100.7"

@@ -21,10 +21,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gatehouse.preparation import prepare
+from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
-from tests.conversation import login
-from tests.running import Running
+from tests.support.conversation import login
+from tests.support.running import Running
 from tests.transfer.console import Console, old_hash
 from tests.transfer.mariadb import MariaDBServer, programs
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.population import fill
-from gatehouse.preparation import prepare
 from gatehouse.service import open_service
+from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
-from tests.engines import PostgresServer, RedisServer
-from tests.running import Running
+from tests.support.engines import PostgresServer, RedisServer
+from tests.support.running import Running
 
 
 async def arrived(url: str) -> int:

@@ -26,14 +26,14 @@ from sqlalchemy import insert
 
 from benchmarks.load import Load, require_wrk, wrk
 from benchmarks.subject import HERE, Subject
-from gatehouse.preparation import prepare
 from gatehouse.service import Service, open_service
+from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
 from gatehouse.stores.accounts.schema import user_roles, users
-from gatehouse.stores.state import Session
-from gatehouse.stores.state.sqlite_file import INSERT_SESSION, connect, day_of
-from tests.conversation import ME, REFRESH, bearer
-from tests.engines import PostgresServer, RedisServer
+from gatehouse.stores.state.protocol import Session
+from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, day_of
+from tests.support.conversation import ME, REFRESH, bearer
+from tests.support.engines import PostgresServer, RedisServer
 
 # Active in one round.
 PEOPLE = 100

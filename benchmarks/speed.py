@@ -24,9 +24,9 @@ from rich.table import Table
 from benchmarks.load import LOAD_CORE, SERVER_CORE, Load, counted_p99, middle, require_wrk, spread, staying_on, wrk
 from benchmarks.subject import Subject
 from benchmarks.yardsticks import BareServer, captcha_library, raw_hashes, raw_refreshes
-from gatehouse.auth.captcha.image import Painter
-from tests.conversation import CAPTCHA, LOGIN, ME, REFRESH
-from tests.engines import RedisServer
+from gatehouse.auth.login.captcha.image import Painter
+from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
+from tests.support.engines import RedisServer
 
 CONNECTIONS = 32
 

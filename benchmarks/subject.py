@@ -9,10 +9,10 @@ from pathlib import Path
 import psutil
 
 from benchmarks.load import SERVER_CORE
-from gatehouse.auth.captcha import Challenges
-from gatehouse.auth.keys import derive
-from tests.conversation import bearer, login
-from tests.running import ANSWER, PASSWORD, Running
+from gatehouse.auth.keys.ring import derive
+from gatehouse.auth.login.captcha import Challenges
+from tests.support.conversation import bearer, login
+from tests.support.running import ANSWER, PASSWORD, Running
 
 HERE = Path(__file__).parent
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.conversation import LOGIN, credentials
-from tests.running import Running
+from tests.support.conversation import LOGIN, credentials
+from tests.support.running import Running
 
 THRESHOLD = 0.01
 

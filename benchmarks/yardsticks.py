@@ -15,8 +15,8 @@ import apsw
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from benchmarks.load import SERVER_CORE, on_core
-from gatehouse.auth.passwords import hash_password
-from tests.running import free_port
+from gatehouse.auth.login.passwords import hash_password
+from tests.support.running import free_port
 
 BODY_VARIABLE = "BARE_BODY"
 REDIS_VARIABLE = "BARE_REDIS"

@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gatehouse import logs
-from gatehouse.auth.accounts import Accounts
+from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.audit import Audit
-from gatehouse.auth.captcha import Challenges
-from gatehouse.auth.gate import Gate
-from gatehouse.auth.key_changes import KeyChanges
-from gatehouse.auth.keys import KeyRing, WrongSecret, derive
-from gatehouse.auth.login import Login
-from gatehouse.auth.passwords import HashPool
-from gatehouse.auth.profiles import Profiles
-from gatehouse.auth.self_service import SelfService
-from gatehouse.auth.service_keys import ServiceKeys
-from gatehouse.auth.sessions import Lifetimes, Sessions
-from gatehouse.auth.stand_ins import StandIns
-from gatehouse.auth.throttle import Limits, Throttle, Unlimited
-from gatehouse.auth.tokens import AccessTokens, RefreshTokens
+from gatehouse.auth.authenticator import Gate
+from gatehouse.auth.keys.ring import KeyRing, WrongSecret, derive
+from gatehouse.auth.keys.rotation import KeyChanges
+from gatehouse.auth.keys.service_keys import ServiceKeys
+from gatehouse.auth.login.captcha import Challenges
+from gatehouse.auth.login.decoy_hashes import StandIns
+from gatehouse.auth.login.login import Login
+from gatehouse.auth.login.passwords import HashPool
+from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
+from gatehouse.auth.sessions.profiles import Profiles
+from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
+from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import read_secrets
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts.database import Database
@@ -35,13 +35,13 @@ from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.trail import Trail
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.sqlite import SQLiteState
+from gatehouse.stores.state.sqlite.engine import SQLiteState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.auth.audit import Caller
-    from gatehouse.stores.state import State
+    from gatehouse.stores.state.protocol import State
 
 SWEEP_SECONDS = 30.0
 PRUNE_SECONDS = 3600.0
@@ -232,7 +232,7 @@ def open_state(settings: Settings) -> State:
     if settings.embedded_state:
         return SQLiteState(settings.state_path)
     try:
-        from gatehouse.stores.state.redis import RedisState  # noqa: PLC0415 - an extra: not everybody has it
+        from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415 - an extra: not everybody has it
     except ImportError:
         raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: pip install 'gatehouse[redis]'"]) from None
     try:

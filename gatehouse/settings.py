@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.captcha.difficulty import Difficulty
-from gatehouse.readable import (
+from gatehouse.auth.login.captcha.difficulty import Difficulty
+from gatehouse.parsing import (
     Network,
     Rate,
     base_path,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.engines import PostgresServer, RedisServer, fresh_stores, postgres_server, redis_server
-from tests.inprocess import InProcess
-from tests.running import Running
+from tests.support.engines import PostgresServer, RedisServer, fresh_stores, postgres_server, redis_server
+from tests.support.inprocess import InProcess
+from tests.support.running import Running
 
 __all__ = ["postgres_server", "redis_server"]
 

@@ -12,12 +12,12 @@ import click
 import pytest
 
 import gatehouse.cli
-from gatehouse.api.errors import CATALOGUE
-from gatehouse.api.metrics import HELP
-from gatehouse.api.operations import OPERATIONS
+from gatehouse.api.contract.errors import CATALOGUE
+from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import Ended, Event
 from gatehouse.settings import described
-from tests.running import environment, free_port
+from tests.support.running import environment, free_port
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gatehouse import __version__
-from tests.conversation import ME, bearer, login
-from tests.running import Running
+from tests.support.conversation import ME, bearer, login
+from tests.support.running import Running
 
 ROOT = Path(__file__).parent.parent
 

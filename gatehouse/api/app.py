@@ -13,18 +13,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatehouse import logs
-from gatehouse.api.address import is_trusted, peer_address
-from gatehouse.api.auth import AuthEndpoints
-from gatehouse.api.cors import Cors
-from gatehouse.api.errors import MethodNotAllowed, NoSuchPath
-from gatehouse.api.introspection import IntrospectionEndpoint
-from gatehouse.api.metrics import Metrics, Tally
-from gatehouse.api.operations import OPERATIONS, PREFIX
-from gatehouse.api.ops import OpsEndpoints
+from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
+from gatehouse.api.contract.operations import OPERATIONS, PREFIX
+from gatehouse.api.endpoints.auth import AuthEndpoints
+from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
+from gatehouse.api.endpoints.system import OpsEndpoints
+from gatehouse.api.endpoints.users import UserEndpoints
+from gatehouse.api.http.client_address import is_trusted, peer_address
+from gatehouse.api.http.cors import Cors
+from gatehouse.api.http.reply import Reply, failure, plain_failure
+from gatehouse.api.http.request import Request
 from gatehouse.api.pages import Pages
-from gatehouse.api.reply import Reply, failure, plain_failure
-from gatehouse.api.request import Request
-from gatehouse.api.users import UserEndpoints
+from gatehouse.api.telemetry.metrics import Metrics, Tally
 from gatehouse.auth.refusals import Refused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import StoreUnavailable
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from gatehouse.api.tracing import Tracer
-    from gatehouse.auth.captcha.image import Painter
+    from gatehouse.api.telemetry.tracing import Tracer
+    from gatehouse.auth.login.captcha.image import Painter
     from gatehouse.service import Service
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
@@ -140,7 +140,7 @@ def _tracer(collector: str) -> Tracer | None:
     if not collector:
         return None
     try:
-        from gatehouse.api.tracing import Tracer  # noqa: PLC0415 - an extra: not everybody has it
+        from gatehouse.api.telemetry.tracing import Tracer  # noqa: PLC0415 - an extra: not everybody has it
     except ImportError:
         raise SettingsError(["GATEHOUSE_TRACES: traces need an extra: pip install 'gatehouse[otel]'"]) from None
     return Tracer(collector)

@@ -1,6 +1,6 @@
 """Every way in which Gatehouse says no to a caller, apart from faults of HTTP itself.
 
-`api/errors.py` gives each its status, code and words; nothing else turns a refusal into an answer.
+`api/contract/errors.py` gives each its status, code and words; nothing else turns a refusal into an answer.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatehouse.auth.policy import PasswordProblem
+    from gatehouse.auth.accounts.policy import PasswordProblem
 
 
 class Refused(Exception):

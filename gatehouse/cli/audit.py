@@ -11,10 +11,10 @@ import click
 import msgspec
 
 from gatehouse.auth.audit import Event
-from gatehouse.cli import shown
-from gatehouse.cli.opened import opened
-from gatehouse.cli.shown import Moment
-from gatehouse.readable import duration
+from gatehouse.cli import output
+from gatehouse.cli.output import Moment
+from gatehouse.cli.with_service import opened
+from gatehouse.parsing import duration
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ async def audit(
     found = await watch.newest(limit)
     if as_json:
         for entry in found:
-            shown.as_line(await watch.record(entry))
+            output.as_line(await watch.record(entry))
     elif found or not follow:
         records = [await watch.record(entry) for entry in found]
-        shown.records(records, _COLUMNS, as_json=False, nothing="No events.")
+        output.records(records, _COLUMNS, as_json=False, nothing="No events.")
     if follow:
         with suppress(asyncio.CancelledError):  # Ctrl-C is how this ends
             await _follow(watch, as_json=as_json)
@@ -109,7 +109,7 @@ async def _follow(watch: _Watch, *, as_json: bool) -> None:
         fresh = await watch.fresh()
         for entry in fresh:
             record = await watch.record(entry)
-            shown.as_line(record) if as_json else shown.said(_line(record))
+            output.as_line(record) if as_json else output.said(_line(record))
         if not fresh:
             await asyncio.sleep(FOLLOW_SECONDS)
 
@@ -177,7 +177,7 @@ def _line(record: dict[str, Any]) -> str:
     """One event as it happens; columns would have to know what is still to come."""
     facts = [f"{what}={record[what]}" for what in ("username", "reason", "address", "session") if record[what]]
     detail = [str(record["detail"])] if record["detail"] else []
-    return "  ".join([shown.absolute(record["at"].at), f"{record['event']:<18}", *facts, *detail])
+    return "  ".join([output.absolute(record["at"].at), f"{record['event']:<18}", *facts, *detail])
 
 
 async def _user(service: Service, name: str | None) -> int | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from gatehouse.auth.keys import WrongSecret
+from gatehouse.auth.keys.ring import WrongSecret
 from gatehouse.secret import read_secrets, secret_path
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate

@@ -8,10 +8,10 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from gatehouse.cli import shown
-from gatehouse.cli.opened import ID, opened
-from gatehouse.cli.shown import json_option, said
+from gatehouse.cli import output
+from gatehouse.cli.output import json_option, said
 from gatehouse.cli.user import confirm
+from gatehouse.cli.with_service import ID, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ async def add(service: Service, name: str, parent: int | None, *, as_json: bool)
     """
     number = await service.accounts.add_department(name, parent)
     if as_json:
-        return shown.as_document({"id": number, "name": name, "parent": parent})
+        return output.as_document({"id": number, "name": name, "parent": parent})
     return said(f"Added department {name} with id {number}.")
 
 
@@ -58,9 +58,9 @@ async def list_(service: Service, *, as_json: bool) -> None:
     """
     found = await service.accounts.departments.all()
     if as_json:
-        return shown.as_document([{"id": d.id, "name": d.name, "parent": d.parent, "users": d.users} for d in found])
+        return output.as_document([{"id": d.id, "name": d.name, "parent": d.parent, "users": d.users} for d in found])
     for root in _trees(found):
-        shown.show(root)
+        output.show(root)
     return None if found else said("No departments.")
 
 
@@ -108,4 +108,4 @@ def _trees(found: Sequence[Department]) -> list[Tree]:
 
 def _label(department: Department) -> Text:
     users = "1 user" if department.users == 1 else f"{department.users} users"
-    return Text.assemble(shown.printable(department.name), (f"  id {department.id}, {users}", "dim"))
+    return Text.assemble(output.printable(department.name), (f"  id {department.id}, {users}", "dim"))

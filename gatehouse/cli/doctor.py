@@ -9,11 +9,11 @@ import click
 from rich.text import Text
 
 from gatehouse import logs
-from gatehouse.cli import checks, shown
+from gatehouse.cli import checks, output
 from gatehouse.cli.checks import Finding, Level
 from gatehouse.cli.failures import NO, explained
-from gatehouse.cli.opened import require_data, settings_in_force
-from gatehouse.cli.shown import json_option
+from gatehouse.cli.output import json_option
+from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.service import open_service
 from gatehouse.settings import SettingsError
 
@@ -41,7 +41,7 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     """
     findings = _findings(ctx.find_root().params["config"])
     if as_json:
-        shown.as_document([_record(each) for each in findings])
+        output.as_document([_record(each) for each in findings])
     else:
         _tell(findings)
     if any(each.level is Level.FAIL for each in findings):
@@ -93,8 +93,8 @@ def _record(each: Finding) -> dict[str, Any]:
 def _tell(findings: list[Finding]) -> None:
     for each in findings:
         line = Text.assemble(
-            (f"{each.level:<5}", _COLOURS[each.level]), f"{each.check:<14}", shown.printable(each.found)
+            (f"{each.level:<5}", _COLOURS[each.level]), f"{each.check:<14}", output.printable(each.found)
         )
         if each.advice:
             line.append(f"\n{'':<19}-> {each.advice}", style="italic")
-        shown.show(line)
+        output.show(line)

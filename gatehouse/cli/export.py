@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.cli.opened import opened
+from gatehouse.cli.output import said
 from gatehouse.cli.progress import bar
-from gatehouse.cli.shown import said
+from gatehouse.cli.with_service import opened
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.layout import Format, format_of
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gatehouse.cli import shown
+from gatehouse.cli import output
 from gatehouse.cli.failures import NO
-from gatehouse.cli.opened import opened
+from gatehouse.cli.output import json_option, said
 from gatehouse.cli.progress import bar
-from gatehouse.cli.shown import json_option, said
+from gatehouse.cli.with_service import opened
 from gatehouse.transfer import youlai as youlai_tables
 from gatehouse.transfer.bring import Bring
 from gatehouse.transfer.files import File
@@ -115,7 +115,7 @@ async def _bring(service: Service, source: Source, *, dry_run: bool, overwrite: 
     with bar("users") as progress:
         summary = await bring(source, progress)
     if as_json:
-        shown.as_document(_document(summary))
+        output.as_document(_document(summary))
     else:
         _say(summary)
     if summary.refused:
@@ -128,7 +128,7 @@ def _say(summary: Summary) -> None:
         for what, tally in _tallies(summary).items()
     ]
     columns = {"what": "", "added": "ADDED", "changed": "CHANGED", "unchanged": "UNCHANGED"}
-    shown.records(lines, columns, as_json=False, nothing="")
+    output.records(lines, columns, as_json=False, nothing="")
     if summary.skipped:
         said(f"{summary.skipped} deleted user(s) in the source left out.")
     if summary.made_way:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.auth.keys import SHOWN_FIRST
-from gatehouse.cli import shown
-from gatehouse.cli.opened import OPERATOR, opened
-from gatehouse.cli.shown import Mark, Moment, json_option, said
+from gatehouse.auth.keys.ring import SHOWN_FIRST
+from gatehouse.cli import output
+from gatehouse.cli.output import Mark, Moment, json_option, said
 from gatehouse.cli.user import confirm
+from gatehouse.cli.with_service import OPERATOR, opened
 from gatehouse.service import KEYS_SECONDS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
       gatehouse key list
     """
     await service.ring.load()
-    shown.records(
+    output.records(
         [_summary(service, each) for each in service.ring.stored], _COLUMNS, as_json=as_json, nothing="No keys."
     )
 
@@ -72,7 +72,7 @@ async def rotate(service: Service, *, as_json: bool) -> None:
     if new is None:
         raise ValueError("another node has made a new key in this moment: look with `gatehouse key list`")
     if as_json:
-        return shown.as_document({"kid": new.kid})
+        return output.as_document({"kid": new.kid})
     return said(f"Made key {new.kid}; it signs in {SHOWN_FIRST} seconds, and the old one still verifies.")
 
 
@@ -95,7 +95,7 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
     confirm(f"Withdraw key {kid} and refuse every token it signed?", yes=yes)
     successor = await service.key_changes.withdraw(kid, OPERATOR)
     if as_json:
-        return shown.as_document({"kid": kid, "successor": successor.kid if successor else None})
+        return output.as_document({"kid": kid, "successor": successor.kid if successor else None})
     said(f"Withdrew key {kid}; every node refuses its tokens within {KEYS_SECONDS:.0f} seconds.")
     return said(f"Made key {successor.kid} in its place.") if successor else None
 

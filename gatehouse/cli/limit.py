@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.auth.audit import Event
-from gatehouse.cli import shown
-from gatehouse.cli.opened import OPERATOR, opened
-from gatehouse.cli.shown import Moment, json_option, said
+from gatehouse.cli import output
+from gatehouse.cli.output import Moment, json_option, said
+from gatehouse.cli.with_service import OPERATOR, opened
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -36,7 +36,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     """
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
     found = [each._asdict() | {"until": Moment(each.until)} for each in await service.throttle.waiting()]
-    shown.records(found, columns, as_json=as_json, nothing="Nobody must wait.")
+    output.records(found, columns, as_json=as_json, nothing="Nobody must wait.")
 
 
 @limit.command("lift")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse import logs
-from gatehouse.cli import shown
+from gatehouse.cli import output
 from gatehouse.cli.failures import NO
-from gatehouse.cli.opened import settings_in_force
-from gatehouse.cli.shown import json_option, said
+from gatehouse.cli.output import json_option, said
+from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_database
 from gatehouse.stores.accounts import migrate as schema
-from gatehouse.stores.state.sqlite_file import create as create_state
+from gatehouse.stores.state.sqlite.file import create as create_state
 
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
@@ -40,7 +40,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
     logs.configure("warning", given.log_format, cached=False)
     done = asyncio.run(_look(given) if check else _migrate(given))
     if as_json:
-        shown.as_document(
+        output.as_document(
             {"before": done.before, "after": done.after, "backup": str(done.backup) if done.backup else None}
         )
     else:

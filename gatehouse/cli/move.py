@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from gatehouse import logs
-from gatehouse.cli import shown
-from gatehouse.cli.opened import settings_in_force
-from gatehouse.cli.shown import json_option, said
-from gatehouse.move import Moved, move_accounts, move_sessions
+from gatehouse.cli import output
+from gatehouse.cli.output import json_option, said
+from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_state
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.sqlite import live_sessions
+from gatehouse.stores.state.sqlite.engine import live_sessions
+from gatehouse.transfer.move import Moved, move_accounts, move_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def move(*, as_json: bool) -> None:
     with _bars(hidden=as_json) as bars:
         moved, sessions = asyncio.run(_move(given, _reporter(bars)))
     if as_json:
-        return shown.as_document({"tables": [each._asdict() for each in moved], "sessions": sessions})
+        return output.as_document({"tables": [each._asdict() for each in moved], "sessions": sessions})
     for each in moved:
         said(f"{each.table}: {each.rows} rows, checksum {each.checksum[:16]} on both sides")
     return said(f"Everything has arrived; {sessions} sessions go on. The data folder can be put away, its secret not.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from gatehouse.auth import policy
-from gatehouse.auth.first_start import random_password
+from gatehouse.auth.accounts import policy
+from gatehouse.auth.accounts.bootstrap import random_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.cli import shown
-from gatehouse.cli.opened import opened
-from gatehouse.cli.shown import json_option, said
+from gatehouse.cli import output
+from gatehouse.cli.output import json_option, said
 from gatehouse.cli.user import confirm
+from gatehouse.cli.with_service import opened
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -55,7 +55,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     found = [_summary(each) for each in await service.accounts.roles.all()]
     if not as_json:
         found = [each | {"perms": len(each["perms"])} for each in found]  # `role show` names them
-    shown.records(found, columns, as_json=as_json, nothing="No roles.")
+    output.records(found, columns, as_json=as_json, nothing="No roles.")
 
 
 @role.command("show")
@@ -69,7 +69,7 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
     Example:
       gatehouse role show ADMIN
     """
-    shown.record(_summary(await service.accounts.role(code)), as_json=as_json)
+    output.record(_summary(await service.accounts.role(code)), as_json=as_json)
 
 
 @role.command("edit")
@@ -145,7 +145,7 @@ def _summary(found: Role) -> dict[str, Any]:
     return {
         "code": found.code,
         "name": found.name,
-        "enabled": shown.enabled(found.enabled),
+        "enabled": output.enabled(found.enabled),
         "users": found.users,
         "perms": found.perms,
     }

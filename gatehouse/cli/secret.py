@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.auth.audit import Event
-from gatehouse.cli.opened import OPERATOR, opened
-from gatehouse.cli.shown import relative, said
+from gatehouse.cli.output import relative, said
 from gatehouse.cli.user import confirm
+from gatehouse.cli.with_service import OPERATOR, opened
 from gatehouse.secret import new_secret, secret_path, write_secrets
 from gatehouse.service import KEYS_SECONDS
 

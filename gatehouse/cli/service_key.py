@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.auth import policy
+from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Event
-from gatehouse.auth.service_keys import digest, new_service_key
-from gatehouse.cli import shown
-from gatehouse.cli.opened import OPERATOR, opened
-from gatehouse.cli.shown import Moment, json_option, said
+from gatehouse.auth.keys.service_keys import digest, new_service_key
+from gatehouse.cli import output
+from gatehouse.cli.output import Moment, json_option, said
 from gatehouse.cli.user import confirm
+from gatehouse.cli.with_service import OPERATOR, opened
 from gatehouse.stores.accounts.keys import ServiceKeys
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ async def add(service: Service, name: str, *, as_json: bool) -> None:
     await ServiceKeys(service.database).add(name, digest(made), service.clock())
     service.audit.record(Event.SERVICE_KEY_ADDED, OPERATOR, detail={"name": name})
     if as_json:
-        return shown.as_document({"name": name, "key": made})
+        return output.as_document({"name": name, "key": made})
     return said(f"The key of {name}, shown this once: {made}")
 
 
@@ -59,7 +59,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
       gatehouse service-key list
     """
     found = [{"name": each.name, "created": Moment(each.created)} for each in await ServiceKeys(service.database).all()]
-    shown.records(found, {"name": "SERVICE", "created": "CREATED"}, as_json=as_json, nothing="No service keys.")
+    output.records(found, {"name": "SERVICE", "created": "CREATED"}, as_json=as_json, nothing="No service keys.")
 
 
 @service_key.command("revoke")

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.api.agents import browser
+from gatehouse.api.http.user_agent import browser
 from gatehouse.auth.audit import Ended
-from gatehouse.cli import shown
-from gatehouse.cli.opened import OPERATOR, opened
-from gatehouse.cli.shown import Moment, json_option, said
+from gatehouse.cli import output
+from gatehouse.cli.output import Moment, json_option, said
+from gatehouse.cli.with_service import OPERATOR, opened
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from gatehouse.service import Service
-    from gatehouse.stores.state import Session
+    from gatehouse.stores.state.protocol import Session
 
 _COLUMNS = {
     "id": "SESSION",
@@ -60,7 +60,7 @@ async def list_(service: Service, name: str | None, limit: int, *, everybody: bo
         found += [_summary(each, username) for each in await service.sessions.of(user)]
         if len(found) > limit:
             break
-    shown.records(found[:limit], _COLUMNS, as_json=as_json, nothing="No sessions.")
+    output.records(found[:limit], _COLUMNS, as_json=as_json, nothing="No sessions.")
     if len(found) > limit and not as_json:
         said(f"There are more than {limit}: raise --limit.")
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.cli import shown
-from gatehouse.cli.opened import ID, opened
+from gatehouse.cli import output
+from gatehouse.cli.output import Moment, json_option, said
 from gatehouse.cli.passwords import obtained, password_options
-from gatehouse.cli.shown import Moment, json_option, said
+from gatehouse.cli.with_service import ID, opened
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.errors import Duplicate, Missing
 
@@ -75,7 +75,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     )
     number = await accounts.add_user(new, list(dict.fromkeys(given["roles"])))
     if as_json:
-        return shown.as_document({"id": number, "username": name} | ({"password": password} if made_up else {}))
+        return output.as_document({"id": number, "username": name} | ({"password": password} if made_up else {}))
     said(f"Added user {name} with id {number}.")
     return _show_once(password) if made_up else None
 
@@ -96,7 +96,7 @@ async def list_(service: Service, search: str, limit: int, after: int, *, as_jso
     """
     found = await service.accounts.users.page(after=after, limit=limit + 1, search=search)
     page = found[:limit]
-    shown.records([_summary(each) for each in page], _COLUMNS, as_json=as_json, nothing="No users.")
+    output.records([_summary(each) for each in page], _COLUMNS, as_json=as_json, nothing="No users.")
     if len(found) > limit and not as_json:
         said(f"There are more: add --after {page[-1].user.id}.")
 
@@ -120,7 +120,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
         "perms": profile.perms,
         "sessions": len(sessions),
     }
-    shown.record(facts, as_json=as_json)
+    output.record(facts, as_json=as_json)
 
 
 @user.command("edit")
@@ -208,7 +208,7 @@ async def password(service: Service, name: str, *, password_stdin: bool, random_
     new, made_up = obtained(username, password_stdin=password_stdin, random=random_password)
     await service.accounts.set_password(username, await service.hashes.hash(new))
     if as_json:
-        return shown.as_document({"username": username} | ({"password": new} if made_up else {}))
+        return output.as_document({"username": username} | ({"password": new} if made_up else {}))
     said(f"Set the password of {username}; its sessions have ended.")
     return _show_once(new) if made_up else None
 
@@ -249,7 +249,7 @@ def _summary(profile: Profile) -> dict[str, Any]:
         "id": who.id,
         "username": who.username,
         "nickname": who.nickname,
-        "enabled": shown.enabled(who.enabled),
+        "enabled": output.enabled(who.enabled),
         "dept": who.department,
         "roles": profile.roles,
         "created": Moment(who.created),

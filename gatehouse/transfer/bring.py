@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.auth.accounts.bootstrap import is_untouched
 from gatehouse.auth.audit import Caller, Ended, Event
-from gatehouse.auth.first_start import is_untouched
 from gatehouse.stores.accounts.bulk import Added, Batch, Bulk, Changed
 from gatehouse.stores.accounts.departments import Department, Departments
 from gatehouse.stores.accounts.roles import Role, Roles
@@ -26,10 +26,10 @@ from gatehouse.transfer.rows import Summary, Tally, rooted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.sessions import Sessions
+    from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.bulk import Held
     from gatehouse.stores.accounts.database import Database
-    from gatehouse.stores.state import State
+    from gatehouse.stores.state.protocol import State
     from gatehouse.transfer.plan import Change
     from gatehouse.transfer.rows import DepartmentRow, RoleRow, Source, UserRow
 

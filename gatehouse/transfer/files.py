@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from gatehouse.auth import policy
+from gatehouse.auth.accounts import policy
 from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, Line, RoleLine, UserLine, format_of
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth import policy
-from gatehouse.auth.passwords import is_readable
-from gatehouse.auth.stand_ins import argon2_of_nobody
+from gatehouse.auth.accounts import policy
+from gatehouse.auth.login.decoy_hashes import argon2_of_nobody
+from gatehouse.auth.login.passwords import is_readable
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, shown
 

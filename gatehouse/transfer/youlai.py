@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from gatehouse.auth import policy
+from gatehouse.auth.accounts import policy
 from gatehouse.transfer.foreign import Wanted, moment, number, reading
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow, shown
 

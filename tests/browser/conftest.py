@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 
 from tests.browser.chromium import MISSING, SIZES, executable, launched
 from tests.browser.visits import Visit
-from tests.conversation import LOGOUT, ME, bearer, login
-from tests.running import PASSWORD, Running
+from tests.support.conversation import LOGOUT, ME, bearer, login
+from tests.support.running import PASSWORD, Running
 
 Visiting = Callable[..., Visit]
 

@@ -15,8 +15,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import MISSING, SIZES, executable, launched
-from tests.conversation import login
-from tests.running import ANSWER, PASSWORD, Running
+from tests.support.conversation import login
+from tests.support.running import ANSWER, PASSWORD, Running
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
 THEMES = ("light", "dark")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting
 from tests.browser.visits import Visit, log_in
-from tests.running import Running
+from tests.support.running import Running
 
 AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 GRAVE = {"serious", "critical"}

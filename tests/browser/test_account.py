@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, log_in, tokens
-from tests.conversation import LOGIN, ME, bearer, credentials
-from tests.running import Running
+from tests.support.conversation import LOGIN, ME, bearer, credentials
+from tests.support.running import Running
 
 NEW_PASSWORD = "a wholly different phrase"
 

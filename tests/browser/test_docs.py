@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.visits import Visit
-from tests.running import ANSWER, PASSWORD, Running
+from tests.support.running import ANSWER, PASSWORD, Running
 
 
 def operation(page: Page, name: str) -> Locator:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, log_in
-from tests.running import Running
+from tests.support.running import Running
 
 
 def test_log_in(visit: Visit) -> None:

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visiting
 from tests.browser.visits import Visit, arrived, spoil_access_token, tokens
-from tests.conversation import REFRESH
-from tests.running import Running
+from tests.support.conversation import REFRESH
+from tests.support.running import Running
 
 NO_LOCKS = 'Object.defineProperty(Navigator.prototype, "locks", { value: undefined });'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visiting
-from tests.running import Running
+from tests.support.running import Running
 
 LIMIT = 60_000
 

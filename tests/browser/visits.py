@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Route, expect
 
-from tests.running import ANSWER, PASSWORD, Running
+from tests.support.running import ANSWER, PASSWORD, Running
 
 WATCH = """
 document.addEventListener("securitypolicyviolation", (event) =>

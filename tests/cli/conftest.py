@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.conversation import login
-from tests.running import Running
+from tests.support.conversation import login
+from tests.support.running import Running
 
 PASSPHRASE = "quite a passphrase"
 _numbers = itertools.count(1)

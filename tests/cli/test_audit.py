@@ -14,8 +14,8 @@ import httpx
 from gatehouse.auth.audit import Event
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
-from tests.conversation import LOGIN, LOGOUT, bearer, credentials, login
-from tests.running import Running
+from tests.support.conversation import LOGIN, LOGOUT, bearer, credentials, login
+from tests.support.running import Running
 
 
 def events(typed: Terminal, *words: str) -> list[dict[str, Any]]:

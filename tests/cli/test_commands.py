@@ -17,7 +17,7 @@ from gatehouse import __version__
 from gatehouse.cli import COMMANDS, gatehouse
 from gatehouse.settings import described
 from tests.cli.terminal import Terminal
-from tests.running import Running, environment, free_port
+from tests.support.running import Running, environment, free_port
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
@@ -162,7 +162,7 @@ def test_help_loads_nothing_heavy_and_serve_no_tables(nowhere: Terminal) -> None
     # A weak secret stops it before it serves, with everything loaded that serving needs.
     stopped = loaded("serve", env=nowhere.env | {"GATEHOUSE_SECRET": "weak"})
     assert {"granian", "sqlalchemy"} <= stopped
-    assert not {"gatehouse.cli.shown", "alembic", "rich"} & stopped
+    assert not {"gatehouse.cli.output", "alembic", "rich"} & stopped
 
 
 def test_a_password_is_asked_for_twice_and_not_echoed(service: Running) -> None:

@@ -14,8 +14,8 @@ import jwt
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.conversation import ME, assert_failure, bearer, login, refresh
-from tests.running import Running
+from tests.support.conversation import ME, assert_failure, bearer, login, refresh
+from tests.support.running import Running
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
-from tests.conversation import LOGIN, assert_failure, credentials, login
-from tests.running import Running
+from tests.support.conversation import LOGIN, assert_failure, credentials, login
+from tests.support.running import Running
 
 
 @pytest.fixture(scope="module")

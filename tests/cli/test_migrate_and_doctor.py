@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Outcome, Terminal
-from tests.running import Running, environment, free_port
+from tests.support.running import Running, environment, free_port
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
-from gatehouse.preparation import prepare
+from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.schema import audit_events, departments, metadata, users
-from tests.conversation import ME, bearer, login, refresh
-from tests.engines import PostgresServer, RedisServer
-from tests.running import Running
+from tests.support.conversation import ME, bearer, login, refresh
+from tests.support.engines import PostgresServer, RedisServer
+from tests.support.running import Running
 
 PEOPLE = 12_000
 DB = 59

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.conversation import ME, bearer
+from tests.support.conversation import ME, bearer
 
 
 def me(client: httpx.Client, tokens: dict[str, object]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import httpx
 
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
-from tests.conversation import ME, assert_failure, bearer, login, refresh
+from tests.support.conversation import ME, assert_failure, bearer, login, refresh
 
 
 def test_sessions_are_listed_with_where_from(client: httpx.Client, typed: Terminal, somebody: str) -> None:

@@ -6,7 +6,7 @@ import httpx
 
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
-from tests.conversation import LOGIN, ME, assert_failure, bearer, credentials, login, refresh
+from tests.support.conversation import LOGIN, ME, assert_failure, bearer, credentials, login, refresh
 
 
 def test_a_user_that_was_added_logs_in_with_all_it_was_given(client: httpx.Client, typed: Terminal) -> None:

@@ -25,7 +25,7 @@ from gatehouse.client import (
     Unreachable,
     Variant,
 )
-from tests.running import ANSWER, PASSWORD, Running, free_port
+from tests.support.running import ANSWER, PASSWORD, Running, free_port
 
 VARIANTS: tuple[Variant, ...] = ("A", "B")
 

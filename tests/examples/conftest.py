@@ -7,9 +7,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from tests.conversation import LOGOUT, bearer, login
-from tests.people import add_user
-from tests.running import Running
+from tests.support.conversation import LOGOUT, bearer, login
+from tests.support.people import add_user
+from tests.support.running import Running
 
 Headers = dict[str, str]
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.examples.conftest import People, outcome
 from tests.examples.programs import EXAMPLES, program
-from tests.people import service_key
-from tests.running import Running, free_port
+from tests.support.people import service_key
+from tests.support.running import Running, free_port
 
 NOBODY: dict[str, str] = {}
 WELCOME, LOG_IN, FORBIDDEN = (200, ""), (401, "A0230"), (403, "A0301")

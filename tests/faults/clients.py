@@ -8,11 +8,11 @@ from random import Random
 
 import httpx
 
-from gatehouse.auth.accounts import Accounts
+from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.stores.errors import StoreError
-from tests.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer
 from tests.faults.history import History, Operation, Outcome, What
-from tests.running import ANSWER, PASSWORD, TLS
+from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer
+from tests.support.running import ANSWER, PASSWORD, TLS
 
 # Longer than any pause of the nemesis: who waits this long for nothing has lost the answer.
 PATIENCE = 10.0

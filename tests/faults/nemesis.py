@@ -10,8 +10,8 @@ from random import Random
 
 import psutil
 
-from tests.engines import PostgresServer, RedisServer
-from tests.running import Running
+from tests.support.engines import PostgresServer, RedisServer
+from tests.support.running import Running
 
 RESTART_SECONDS = 60
 

@@ -11,16 +11,16 @@ from random import Random
 from typing import NamedTuple
 
 from gatehouse import logs
-from gatehouse.auth.passwords import hash_password
+from gatehouse.auth.login.passwords import hash_password
 from gatehouse.service import open_service
 from gatehouse.settings import load
 from gatehouse.stores.accounts.users import NewUser
-from tests.engines import PostgresServer, RedisServer
 from tests.faults.checker import Violation, check
 from tests.faults.clients import Client, change_accounts
 from tests.faults.history import History, Operation
 from tests.faults.nemesis import Nemesis
-from tests.running import PASSWORD, Running, environment
+from tests.support.engines import PostgresServer, RedisServer
+from tests.support.running import PASSWORD, Running, environment
 
 USERS = [f"user{number}" for number in range(6)]
 CLIENTS = 6

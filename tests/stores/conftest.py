@@ -9,10 +9,10 @@ import pytest
 
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import migrate
-from gatehouse.stores.state import State
-from gatehouse.stores.state.redis import RedisState
-from gatehouse.stores.state.sqlite import SQLiteState
-from tests.engines import PostgresServer, RedisServer
+from gatehouse.stores.state.protocol import State
+from gatehouse.stores.state.redis.engine import RedisState
+from gatehouse.stores.state.sqlite.engine import SQLiteState
+from tests.support.engines import PostgresServer, RedisServer
 
 # Apart from the databases that running services use.
 STORE_TESTS_DB = 60

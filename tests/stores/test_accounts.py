@@ -8,7 +8,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from gatehouse.auth.first_start import furnish
+from gatehouse.auth.accounts.bootstrap import furnish
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatehouse.readable import Rate
-from gatehouse.stores.state import State, Strikes, Waits
-from gatehouse.stores.state.redis import RedisState
-from gatehouse.stores.state.sqlite import SQLiteState
-from tests.engines import RedisServer
+from gatehouse.parsing import Rate
+from gatehouse.stores.state.protocol import State, Strikes, Waits
+from gatehouse.stores.state.redis.engine import RedisState
+from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import Opener, empty_redis
+from tests.support.engines import RedisServer
 
 NOW = 1_800_000_000.5
 WAITS = Waits(free=3, window=60, steps=(10, 20, 40), memory=1000)

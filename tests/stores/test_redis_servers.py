@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from gatehouse.readable import Rate
+from gatehouse.parsing import Rate
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state import Session, Waits
-from gatehouse.stores.state.redis import RedisState
-from gatehouse.stores.state.redis.servers import read_url, slot_of
-from gatehouse.stores.state.redis.wire import Address
-from tests.engines import RedisServer
-from tests.running import free_port
+from gatehouse.stores.state.protocol import Session, Waits
+from gatehouse.stores.state.redis.cluster import read_url, slot_of
+from gatehouse.stores.state.redis.connection import Address
+from gatehouse.stores.state.redis.engine import RedisState
+from tests.support.engines import RedisServer
+from tests.support.running import free_port
 
 NOW = 1_800_000_000.0
 NODES = 3

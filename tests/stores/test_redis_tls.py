@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.redis import RedisState
-from tests.engines import RedisServer
+from gatehouse.stores.state.redis.engine import RedisState
+from tests.support.engines import RedisServer
 
 
 def certificate(folder: Path) -> Path:

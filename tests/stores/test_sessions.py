@@ -11,8 +11,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatehouse.stores.state import KEEP_ENDED, Session, State, commits, sqlite
-from gatehouse.stores.state.sqlite import SQLiteState
+from gatehouse.stores.state.protocol import KEEP_ENDED, Session, State
+from gatehouse.stores.state.sqlite import commits
+from gatehouse.stores.state.sqlite import engine as sqlite
+from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import Opener
 
 NOW = 1_800_000_000.125

@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state import writer
-from gatehouse.stores.state.writer import Writer
+from gatehouse.stores.state.sqlite import writer
+from gatehouse.stores.state.sqlite.writer import Writer
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from gatehouse.preparation import prepare
+from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
 from tests.cli.terminal import Outcome, Terminal
-from tests.running import Running
+from tests.support.running import Running
 from tests.transfer.mariadb import mariadb_server
 
 __all__ = ["mariadb_server"]

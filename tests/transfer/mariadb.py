@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pymysql
 import pytest
 
-from tests.engines import _ordinary_user, _Server
+from tests.support.engines import _ordinary_user, _Server
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conversation import login
+from tests.support.conversation import login
 from tests.transfer.conftest import Place
 from tests.transfer.console import OLD_PASSWORD, furnished
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.conversation import ME, bearer, login
-from tests.engines import PostgresServer
+from tests.support.conversation import ME, bearer, login
+from tests.support.engines import PostgresServer
 from tests.transfer.conftest import Place
 from tests.transfer.console import NEW, OLD, OLD_PASSWORD, OTHER, Version, furnished, old_hash
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from gatehouse.verify import Forbidden, Introspector, TokenInvalid, Unavailable
-from tests.conversation import LOGOUT, bearer, login
-from tests.people import add_user, backstage, service_key
-from tests.running import Running, free_port
+from tests.support.conversation import LOGOUT, bearer, login
+from tests.support.people import add_user, backstage, service_key
+from tests.support.running import Running, free_port
 from tests.verify.issuer import Issuer
 
 

@@ -13,8 +13,8 @@ import jwt
 import pytest
 
 from gatehouse.verify import Forbidden, KeySet, PermsUnknown, TokenInvalid, Unavailable, Verifier
-from tests.conversation import login
-from tests.running import Running
+from tests.support.conversation import login
+from tests.support.running import Running
 from tests.verify.issuer import ISSUER, Issuer, Key
 
 

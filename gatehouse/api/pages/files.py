@@ -6,10 +6,10 @@ import gzip
 import hashlib
 from typing import TYPE_CHECKING
 
-from gatehouse.api.reply import Headers, Reply
+from gatehouse.api.http.reply import Headers, Reply
 
 if TYPE_CHECKING:
-    from gatehouse.api.request import Request
+    from gatehouse.api.http.request import Request
 
 # Nothing but what this service serves may be loaded, run, framed or sent to. Scripts may not even turn text into
 # markup: `trusted-types` refuses every such call.

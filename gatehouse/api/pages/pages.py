@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatehouse.api.http.reply import Reply
 from gatehouse.api.pages.files import File
 from gatehouse.api.pages.words import fill
-from gatehouse.api.reply import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from importlib.resources.abc import Traversable
 
-    from gatehouse.api.request import Request
+    from gatehouse.api.http.request import Request
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.stores.state.redis.wire import Refusal
+from gatehouse.stores.state.redis.connection import Refusal
 
 if TYPE_CHECKING:
-    from gatehouse.stores.state.redis.servers import Servers
+    from gatehouse.stores.state.redis.cluster import Servers
 
 OLDEST = (6, 2)
 

@@ -1,0 +1,122 @@
+"""The catalogue of failures: one row each, from what happened to HTTP status, code and words in two languages.
+
+Codes are part of the contract: rows are added, never renamed. What the log says and what the caller reads are two
+things; nothing of an exception's own text reaches the caller.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gatehouse.auth import refusals
+from gatehouse.auth.accounts.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
+from gatehouse.auth.refusals import FieldInvalid, FieldMissing, PasswordRefused, Refused, RefusedFor
+from gatehouse.stores.errors import StoreUnavailable
+
+STORE_RETRY_SECONDS = 2
+
+
+class NoSuchPath(Refused):
+    """Nothing lives here."""
+
+
+class MethodNotAllowed(Refused):
+    def __init__(self, allowed: str) -> None:
+        super().__init__(f"allowed: {allowed}")
+        self.allowed = allowed
+
+
+class BodyUnreadable(Refused):
+    """Not JSON, not an object, or not UTF-8."""
+
+
+class BodyTooLarge(Refused):
+    """More bytes than any request of the contract needs."""
+
+
+class NotJson(Refused):
+    """The media type says that the body is something else."""
+
+
+class Entry(NamedTuple):
+    status: int
+    code: str
+    en: str
+    zh: str
+
+
+CATALOGUE: dict[type[Exception], Entry] = {
+    FieldMissing: Entry(400, "A0410", "{field} is required", "请填写 {field}"),
+    FieldInvalid: Entry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
+    refusals.PasswordRefused: Entry(400, "A0421", "{problem}", "{problem}"),
+    BodyUnreadable: Entry(400, "A0400", "The request body is not a JSON object", "请求体不是 JSON 对象"),
+    BodyTooLarge: Entry(413, "A0400", "The request body is too large", "请求体过大"),
+    NotJson: Entry(415, "A0400", "The request body must be JSON", "请求体必须为 JSON"),
+    refusals.CaptchaWrong: Entry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
+    refusals.CaptchaGone: Entry(400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"),
+    refusals.CredentialsWrong: Entry(400, "A0210", "Wrong username or password", "用户名或密码错误"),
+    refusals.NameMustWait: Entry(
+        429, "A0211", "Too many failed logins, try again in {wait}", "登录失败次数过多，请在 {wait} 后重试"
+    ),
+    refusals.TooManyRequests: Entry(429, "A0502", "Too many requests, slow down", "请求过于频繁，请稍后再试"),
+    refusals.AccessTokenInvalid: Entry(401, "A0230", "Please log in", "登录已失效，请重新登录"),
+    refusals.RefreshTokenInvalid: Entry(
+        401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
+    ),
+    refusals.NotAllowed: Entry(403, "A0301", "Not allowed", "没有访问权限"),
+    refusals.NoSuchSession: Entry(404, "C0113", "You have no such session", "没有该会话"),
+    NoSuchPath: Entry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
+    MethodNotAllowed: Entry(405, "C0113", "This path does not take that method", "不支持该请求方法"),
+    refusals.TooBusy: Entry(503, "B0210", "The service is busy, try again in a moment", "系统繁忙，请稍后再试"),
+    StoreUnavailable: Entry(
+        503, "C0300", "The service is not available, try again in a moment", "服务暂不可用，请稍后再试"
+    ),
+    Exception: Entry(500, "B0001", "Something went wrong on our side", "系统内部错误"),
+}
+
+PASSWORD_PROBLEMS = {
+    PasswordProblem.SHORT: (f"Use at least {PASSWORD_MIN} characters", f"密码至少 {PASSWORD_MIN} 个字符"),
+    PasswordProblem.LONG: (f"Use at most {PASSWORD_MAX} characters", f"密码最多 {PASSWORD_MAX} 个字符"),
+    PasswordProblem.COMMON: ("This password is among the commonest", "该密码过于常见"),
+    PasswordProblem.NAME: ("The password must not contain your username", "密码不能包含用户名"),
+}
+
+
+def entry_for(problem: Exception) -> Entry:
+    for kind in type(problem).__mro__:
+        if kind in CATALOGUE:
+            return CATALOGUE[kind]
+    return CATALOGUE[Exception]
+
+
+def message(problem: Exception, entry: Entry, language: str) -> str:
+    text = entry.zh if language == "zh" else entry.en
+    if isinstance(problem, FieldMissing | FieldInvalid):
+        return text.format(field=problem.field)
+    if isinstance(problem, PasswordRefused):
+        return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
+    if "{wait}" in text and isinstance(problem, RefusedFor):
+        return text.format(wait=_waiting(problem.seconds, language))
+    return text
+
+
+def headers_for(problem: Exception, entry: Entry) -> list[tuple[str, str]]:
+    headers = []
+    if entry.status == 401:
+        headers.append(("www-authenticate", "Bearer"))
+    if isinstance(problem, RefusedFor):
+        headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
+    elif isinstance(problem, StoreUnavailable):
+        headers.append(("retry-after", str(STORE_RETRY_SECONDS)))
+    if isinstance(problem, MethodNotAllowed):
+        headers.append(("allow", problem.allowed))
+    return headers
+
+
+def _waiting(seconds: float, language: str) -> str:
+    whole = max(1, math.ceil(seconds))
+    if whole < 120:
+        return f"{whole} 秒" if language == "zh" else f"{whole} seconds"
+    minutes = math.ceil(whole / 60)
+    return f"{minutes} 分钟" if language == "zh" else f"{minutes} minutes"

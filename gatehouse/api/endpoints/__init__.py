@@ -1,0 +1,1 @@
+"""One class for each group of operations: reads the request, calls `auth/`, builds the reply."""

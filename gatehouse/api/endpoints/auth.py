@@ -1,0 +1,75 @@
+"""Captcha, login, refresh, logout."""
+
+from __future__ import annotations
+
+import base64
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.schemas import CaptchaData, LoginBody, RefreshBody, TokenData
+from gatehouse.api.http.fair_lock import Lane
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.request import Request, either
+from gatehouse.auth.login.login import Attempt
+from gatehouse.auth.refusals import FieldInvalid, FieldMissing
+
+if TYPE_CHECKING:
+    from gatehouse.api.telemetry.metrics import Metrics
+    from gatehouse.auth.login.captcha.image import Painter
+    from gatehouse.auth.sessions.tokens import TokenSet
+    from gatehouse.service import Service
+
+
+# So many are drawn in a quarter of a second; who comes after them is told to come again.
+CAPTCHAS_WAITING = 500
+
+
+class AuthEndpoints:
+    def __init__(self, service: Service, painter: Painter, metrics: Metrics) -> None:
+        self._clock = service.clock
+        self._challenges = service.challenges
+        self._throttle = service.throttle
+        self._gate = service.gate
+        self._painter = painter
+        self._drawing = Lane(CAPTCHAS_WAITING)
+        self._metrics = metrics
+
+    async def captcha(self, request: Request) -> Reply:
+        self._throttle.admit_captcha(request.caller.address)
+        async with self._drawing:
+            challenge = self._challenges.issue(self._clock())
+            started = perf_counter()
+            image = "data:image/png;base64," + base64.b64encode(self._painter.paint(challenge.answer)).decode()
+            self._metrics.drawn(perf_counter() - started)
+        return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
+
+    async def login(self, request: Request) -> Reply:
+        body = await request.fields(LoginBody)
+        username = body.username.strip()
+        if not username:
+            raise FieldMissing("username")
+        if not username.isprintable():
+            raise FieldInvalid("username", "not printable")
+        attempt = Attempt(
+            username,
+            body.password,
+            either("captchaId", body.captchaKey, body.captchaId),
+            body.captchaCode.strip() if body.captchaCode else None,
+        )
+        return _tokens(await self._gate.login(attempt, request.caller), request)
+
+    async def refresh(self, request: Request) -> Reply:
+        body = await request.fields(RefreshBody)
+        token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
+        if not token:
+            raise FieldMissing("refreshToken")
+        return _tokens(await self._gate.refresh(token, request.caller), request)
+
+    async def logout(self, request: Request) -> Reply:
+        await self._gate.logout(request.bearer(), request.caller)
+        return success(language=request.language)
+
+
+def _tokens(tokens: TokenSet, request: Request) -> Reply:
+    data = TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in)
+    return success(data, request.language)

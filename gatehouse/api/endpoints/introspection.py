@@ -1,0 +1,82 @@
+"""Token introspection (RFC 7662): another service asks whether an access token is good right now."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
+from gatehouse.api.http.reply import Reply, resource
+from gatehouse.auth.refusals import AccessTokenInvalid
+
+if TYPE_CHECKING:
+    from gatehouse.api.http.request import Request
+    from gatehouse.service import Service
+
+INACTIVE = b'{"active":false}'
+
+
+class IntrospectionEndpoint:
+    def __init__(self, service: Service) -> None:
+        self._gate = service.gate
+        self._service_keys = service.service_keys
+        self._issuer = service.settings.public_url
+        self._audience = service.settings.audience
+
+    async def introspect(self, request: Request) -> Reply:
+        if await self._service_keys.owner(_service_key(request)) is None:
+            reply = resource(
+                b'{"error":"invalid_client"}',
+                "application/json",
+                extra=[("www-authenticate", 'Bearer realm="introspection"')],
+            )
+            reply.status = 401
+            return reply
+        try:
+            form = await request.form()
+        except (BodyUnreadable, BodyTooLarge):
+            form = {}
+        if "token" not in form:
+            reply = resource(b'{"error":"invalid_request"}', "application/json")
+            reply.status = 400
+            return reply
+        return resource(await self._state_of(form["token"]), "application/json")
+
+    async def _state_of(self, token: str) -> bytes:
+        """Every token that does not open anything is just inactive: why is nobody's business."""
+        try:
+            who = await self._gate.enter(token)
+        except AccessTokenInvalid:
+            return INACTIVE
+        profile = who.remembered.profile
+        return msgspec.json.encode(
+            {
+                "active": True,
+                "token_type": "Bearer",
+                "sub": str(profile.user.id),
+                "username": profile.user.username,
+                "sid": who.claims.session,
+                "roles": profile.roles,
+                "perms": profile.perms,
+                "iss": self._issuer,
+                "aud": self._audience,
+                "iat": int(who.claims.issued),
+                "exp": int(who.claims.expires),
+            }
+        )
+
+
+def _service_key(request: Request) -> str | None:
+    """As a bearer token, or as the password of HTTP Basic, whose username may be anything."""
+    scheme, _, value = (request.header("authorization") or "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+    return None

@@ -1,0 +1,70 @@
+"""For operators and other services: health, metrics, keys, the description of the API, the neutral avatar."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatehouse.api.contract.openapi import document
+from gatehouse.api.http.reply import Reply, resource
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from gatehouse.api.http.request import Request
+    from gatehouse.api.telemetry.metrics import Metrics
+    from gatehouse.service import Service
+
+# How long other services may keep the keys. A new key is fetched when its `kid` is first seen, so this is
+# about load, not about correctness.
+JWKS_CACHE = "public, max-age=300"
+READY_SECONDS = 2.0
+
+AVATAR = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="avatar">
+<rect width="64" height="64" fill="#c3cfdd"/><circle cx="32" cy="25" r="12" fill="#fff"/>
+<path d="M10 60c2-14 11-21 22-21s20 7 22 21z" fill="#fff"/></svg>
+"""
+
+
+class OpsEndpoints:
+    def __init__(self, service: Service, metrics: Metrics) -> None:
+        self._database = service.database
+        self._state = service.state
+        self._ring = service.ring
+        self._metrics = metrics
+        self._openapi = msgspec.json.format(msgspec.json.encode(document(service.settings)), indent=1)
+
+    async def live(self, _request: Request) -> Reply:
+        return resource(b'{"status":"live"}', "application/json")
+
+    async def ready(self, _request: Request) -> Reply:
+        checks = {"accounts": self._database.ping(), "state": self._state.ping()}
+        results = await asyncio.gather(*(_answers(check) for check in checks.values()))
+        state = dict(zip(checks, ("up" if up else "down" for up in results), strict=True))
+        reply = resource(
+            msgspec.json.encode({"status": "ready" if all(results) else "not ready", **state}),
+            "application/json",
+        )
+        reply.status = 200 if all(results) else 503
+        return reply
+
+    async def jwks(self, _request: Request) -> Reply:
+        return resource(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)
+
+    async def metrics(self, _request: Request) -> Reply:
+        return resource(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8")
+
+    async def openapi(self, _request: Request) -> Reply:
+        return resource(self._openapi, "application/json", cache="no-cache")
+
+    async def avatar(self, _request: Request) -> Reply:
+        return resource(AVATAR, "image/svg+xml", cache="public, max-age=86400")
+
+
+async def _answers(check: object) -> bool:
+    try:
+        await asyncio.wait_for(check, READY_SECONDS)  # type: ignore[arg-type]
+    except (StoreUnavailable, TimeoutError):
+        return False
+    return True

@@ -1,0 +1,79 @@
+"""The current user: profile, sessions, password."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.user_agent import browser
+
+if TYPE_CHECKING:
+    from gatehouse.api.http.request import Request
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.users import Profile
+
+
+class UserEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._gate = service.gate
+        self._own = service.self_service
+        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+
+    async def me(self, request: Request) -> Reply:
+        remembered = (await self._gate.enter(request.bearer())).remembered
+        language = request.language
+        reply: Reply | None = remembered.shown.get(language)
+        if reply is None:
+            reply = remembered.shown[language] = success(self._data(remembered.profile), language)
+        return reply
+
+    async def sessions(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer())
+        listed = [
+            SessionData(
+                id=session.id,
+                openedAt=_iso(session.opened),
+                refreshedAt=_iso(session.rotated),
+                endsAt=_iso(session.ends),
+                address=session.address,
+                agent=session.agent,
+                browser=browser(session.agent),
+                current=session.id == who.claims.session,
+            )
+            for session in await self._own.sessions(who)
+        ]
+        return success(SessionsData(listed), request.language)
+
+    async def end_session(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer())
+        await self._own.end_session(who, request.segment, request.caller)
+        return success(language=request.language)
+
+    async def end_other_sessions(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer())
+        ended = await self._own.end_other_sessions(who, request.caller)
+        return success(EndedData(ended), request.language)
+
+    async def change_password(self, request: Request) -> Reply:
+        who = await self._gate.enter(request.bearer())
+        body = await request.fields(PasswordBody)
+        await self._own.change_password(who, body.currentPassword, body.newPassword, request.caller)
+        return success(language=request.language)
+
+    def _data(self, profile: Profile) -> UserData:
+        user = profile.user
+        return UserData(
+            userId=user.id,
+            username=user.username,
+            nickname=user.nickname,
+            avatar=user.avatar or self._default_avatar,
+            deptId=user.department,
+            roles=list(profile.roles),
+            perms=list(profile.perms),
+        )
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

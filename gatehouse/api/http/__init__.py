@@ -1,0 +1,1 @@
+"""HTTP without the contract: request, reply, client address, CORS, time-outs."""

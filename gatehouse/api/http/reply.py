@@ -1,0 +1,97 @@
+"""What goes back: the envelope, its headers, its language."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatehouse.api.contract.errors import entry_for, headers_for, message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SUCCESS = "00000"
+_SUCCESS_WORDS = {"en": "OK", "zh": "成功"}
+
+Headers = list[tuple[str, str]]
+
+JSON: Headers = [
+    ("content-type", "application/json"),
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Reply:
+    __slots__ = ("body", "code", "headers", "status")
+
+    def __init__(self, status: int, body: bytes, headers: Headers, code: str = SUCCESS) -> None:
+        self.status = status
+        self.body = body
+        self.headers = headers
+        self.code = code
+
+
+def envelope(code: str, text: str, data: object = None) -> bytes:
+    content: dict[str, object] = {"code": code, "msg": text}
+    if data is not None:
+        content["data"] = data
+    return _encode(content)
+
+
+def success(data: object = None, language: str = "en") -> Reply:
+    return Reply(200, envelope(SUCCESS, _SUCCESS_WORDS[language], data), JSON)
+
+
+def failure(problem: Exception, language: str) -> Reply:
+    entry = entry_for(problem)
+    body = envelope(entry.code, message(problem, entry, language))
+    return Reply(entry.status, body, [*JSON, *headers_for(problem, entry)], entry.code)
+
+
+def plain_failure(problem: Exception) -> Reply:
+    """Outside the contract's paths a failure is a line of text."""
+    entry = entry_for(problem)
+    headers = [("content-type", "text/plain; charset=utf-8"), *JSON[1:], *headers_for(problem, entry)]
+    return Reply(entry.status, f"{entry.en}\n".encode(), headers, entry.code)
+
+
+def resource(body: bytes, media_type: str, *, extra: Sequence[tuple[str, str]] = (), cache: str = "no-store") -> Reply:
+    headers = [
+        ("content-type", media_type),
+        ("cache-control", cache),
+        ("x-content-type-options", "nosniff"),
+        *extra,
+    ]
+    return Reply(200, body, headers)
+
+
+@lru_cache(maxsize=256)
+def language_of(accepted: str | None) -> str:
+    """`zh` where an Accept-Language header prefers it to English, else `en`."""
+    if not accepted or "zh" not in accepted.lower():
+        return "en"
+    weights = {"zh": 0.0, "en": 0.0}
+    for part in accepted.lower().split(",")[:20]:
+        tag, _, parameters = part.strip().partition(";")
+        name, _, value = parameters.strip().partition("=")
+        try:
+            weight = float(value) if name.strip() == "q" else 1.0
+        except ValueError:
+            weight = 0.0
+        family = tag.strip().partition("-")[0]
+        if family in weights:
+            weights[family] = max(weights[family], weight)
+    return "zh" if weights["zh"] > weights["en"] or _comes_first(accepted, weights) else "en"
+
+
+def _comes_first(accepted: str, weights: dict[str, float]) -> bool:
+    """Equal weights: the order in which the browser wrote them decides."""
+    if weights["zh"] != weights["en"] or not weights["zh"]:
+        return False
+    lowered = accepted.lower()
+    return lowered.find("zh") < lowered.find("en") or "en" not in lowered

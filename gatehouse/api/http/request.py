@@ -1,0 +1,184 @@
+"""Reads a request: body, query, bearer token, client address. Variants A and B meet in `either`.
+
+Over an RSGI scope and protocol; nothing is parsed before somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
+from gatehouse.api.http.body_timeout import Patience
+from gatehouse.api.http.client_address import client_address, peer_address
+from gatehouse.api.http.reply import language_of
+from gatehouse.auth.audit import Caller
+from gatehouse.auth.refusals import FieldInvalid, FieldMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.parsing import Network
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+BODY_LIMIT = 64 * 1024
+BODY_SECONDS = 10.0
+# A body over the limit is read on and thrown away up to here, so that the client gets to read the answer.
+DRAIN_LIMIT = 8 * 1024 * 1024
+
+_decode = msgspec.json.Decoder().decode
+_patience = Patience(BODY_SECONDS)
+
+
+class Request:
+    __slots__ = ("_headers", "_protocol", "_scope", "_trusted", "id", "method", "path", "segment")
+
+    def __init__(self, scope: Any, protocol: Any, request_id: str, trusted: Sequence[Network]) -> None:
+        self._scope = scope
+        self._headers = scope.headers
+        self._protocol = protocol
+        self._trusted = trusted
+        self.id = request_id
+        self.method: str = scope.method
+        self.path: str = scope.path
+        self.segment = ""  # what stands for `{id}` in the route's path
+
+    def header(self, name: str) -> str | None:
+        value: str | None = self._headers.get(name)
+        return value
+
+    def headers(self, name: str) -> Sequence[str]:
+        values: Sequence[str] = self._headers.get_all(name)
+        return values
+
+    @property
+    def language(self) -> str:
+        return language_of(self._headers.get("accept-language"))
+
+    @property
+    def caller(self) -> Caller:
+        peer = peer_address(self._scope.client)
+        if self._trusted:
+            peer = client_address(peer, self._trusted, self.headers("x-forwarded-for"), self.headers("forwarded"))
+        return Caller(peer, self.header("user-agent") or "", self.id)
+
+    def bearer(self) -> str | None:
+        """The access token, if exactly one is given in the one way we take it."""
+        values = self._headers.get_all("authorization")
+        if len(values) != 1:
+            return None
+        scheme, _, token = values[0].partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else None
+
+    def query(self, name: str) -> list[str]:
+        text = self._scope.query_string
+        if not text:
+            return []
+        try:
+            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
+        except ValueError:
+            raise FieldInvalid(name, "the query string cannot be read") from None
+        return [value for key, value in pairs if key == name]
+
+    async def form(self) -> dict[str, str]:
+        """The body as `application/x-www-form-urlencoded`, the first value of each name."""
+        try:
+            pairs = parse_qsl((await self._body()).decode(), keep_blank_values=True, max_num_fields=64, errors="strict")
+        except ValueError:
+            raise BodyUnreadable("not a form") from None
+        return dict(reversed(pairs))
+
+    async def fields(self, body_type: type[S]) -> S:
+        """The body as one of the contract's types; an absent body is an empty one."""
+        body = await self._body()
+        if not body:
+            return read_fields({}, body_type)
+        media_type = self.header("content-type")
+        if media_type is not None and not _is_json(media_type):
+            raise NotJson(media_type)
+        try:
+            return _decode_as(body_type, body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            # Something is not as it should be, or a field is empty where it may be missing: field by field, then.
+            return read_fields(_object(body), body_type)
+
+    async def _body(self) -> bytes:
+        try:
+            with _patience:
+                return await self._whole_body()
+        except TimeoutError:
+            raise BodyUnreadable("the body did not arrive in time") from None
+
+    async def _whole_body(self) -> bytes:
+        length = self.header("content-length")
+        if length is not None and length.isdecimal() and int(length) <= BODY_LIMIT:
+            body: bytes = await self._protocol()  # no longer than it says: the server sees to that
+            return body
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in self._protocol:
+            size += len(chunk)
+            if size <= BODY_LIMIT:
+                chunks.append(chunk)
+            elif size > DRAIN_LIMIT:
+                break
+        if size > BODY_LIMIT:
+            raise BodyTooLarge(f"{size} bytes or more")
+        return b"".join(chunks)
+
+
+def _decode_as(body_type: type[S], body: bytes) -> S:
+    content: S = _decoder_of(body_type).decode(body)
+    return content
+
+
+_decoder_of = cache(msgspec.json.Decoder)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        content = _decode(body)
+    except msgspec.ValidationError:
+        raise FieldInvalid("body", "a number out of range") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BodyUnreadable("not JSON") from None
+    if not isinstance(content, dict):
+        raise BodyUnreadable("not an object")
+    return content
+
+
+def read_fields(content: dict[str, Any], body_type: type[S]) -> S:
+    """Fields by name; unknown ones are passed over. Null and empty count as missing, the rest must fit its type."""
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(body_type):
+        value = content.get(field.encode_name)
+        if value is None or value == "":
+            if field.required:
+                raise FieldMissing(field.encode_name)
+            continue
+        try:
+            values[field.name] = msgspec.convert(value, field.type)
+        except msgspec.ValidationError as problem:
+            raise FieldInvalid(field.encode_name, str(problem)) from None
+    return body_type(**values)
+
+
+def either(name: str, *candidates: str | None) -> str | None:
+    """One value that may come under several names: all that are there must agree."""
+    given = {candidate for candidate in candidates if candidate}
+    if len(given) > 1:
+        raise FieldInvalid(name, "given twice, and differently")
+    return given.pop() if given else None
+
+
+@lru_cache(maxsize=64)
+def _is_json(media_type: str) -> bool:
+    kind, _, parameters = media_type.partition(";")
+    kind = kind.strip().lower()
+    charset = parameters.lower().replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
+    json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    return json and charset in {"", "utf-8", "utf8"}

@@ -1,0 +1,110 @@
+"""Adds up the numbers of all workers and words them for Prometheus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.exposition import generate_latest, start_http_server
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from gatehouse import __version__
+from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Numbers, Times, files, read
+from gatehouse.auth.audit import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from prometheus_client.metrics_core import Metric
+
+
+class _Registry(Collector):
+    """What the Prometheus library asks for metrics; it gets the numbers anew each time."""
+
+    def __init__(self, numbers: Callable[[], list[Numbers]]) -> None:
+        self._numbers = numbers
+
+    def collect(self) -> Iterator[Metric]:
+        return _metrics(self._numbers())
+
+
+def exposition(workers: list[Numbers]) -> bytes:
+    return generate_latest(_Registry(lambda: workers))
+
+
+def serve(host: str, port: int, folder: Path) -> bool:
+    """Answer at an address of its own, from the files of all workers; False if another worker does already."""
+    registry = CollectorRegistry()
+    registry.register(_Registry(lambda: [read(file) for file in files(folder)]))
+    try:
+        start_http_server(port, host, registry)
+    except OSError:
+        return False
+    return True
+
+
+def _metrics(workers: list[Numbers]) -> Iterator[Metric]:
+    running = [worker for worker in workers if worker.running]
+    requests = _sum(worker.requests for worker in workers)
+    events = _sum(worker.events for worker in workers)
+    yield _counter("gatehouse_requests", ("operation", "code"), requests)
+    yield _histogram("gatehouse_request_seconds", "operation", _times(worker.seconds for worker in workers))
+    yield _histogram("gatehouse_captcha_draw_seconds", "", _times({"": worker.drawing} for worker in workers))
+    yield _counter("gatehouse_events", ("event", "reason"), events)
+    yield _counter("gatehouse_logins", ("outcome",), _logins(events))
+    yield _counter("gatehouse_sessions_opened", (), {"": events[f"{Event.LOGIN} "]})
+    yield _counter("gatehouse_sessions_ended", ("reason",), _reasons(events, Event.SESSION_ENDED))
+    yield _counter("gatehouse_state_operations", ("kind",), _sum(worker.state for worker in workers))
+    yield _counter("gatehouse_audit_lost", (), {"": sum(worker.lost for worker in workers)})
+    for name in ("gatehouse_hash_pending", "gatehouse_audit_queued"):
+        yield GaugeMetricFamily(name, HELP[name], value=sum(worker.gauges.get(name, 0) for worker in running))
+    peak = "gatehouse_memory_peak_bytes"
+    yield GaugeMetricFamily(peak, HELP[peak], value=max(worker.gauges.get(peak, 0) for worker in running))
+    yield GaugeMetricFamily("gatehouse_workers", HELP["gatehouse_workers"], value=len(running))
+    build = GaugeMetricFamily("gatehouse_build", HELP["gatehouse_build"], labels=["version"])
+    build.add_metric([__version__], 1)
+    yield build
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
+def _times(workers: Iterable[dict[str, Times]]) -> dict[str, Times]:
+    total: dict[str, Times] = {}
+    for worker in workers:
+        for label, times in worker.items():
+            known = total.setdefault(label, Times([0] * len(times.buckets)))
+            known.buckets = [a + b for a, b in zip(known.buckets, times.buckets, strict=True)]
+            known.total += times.total
+    return total
+
+
+def _logins(events: Counter[str]) -> dict[str, int]:
+    return {"success": events[f"{Event.LOGIN} "], **_reasons(events, Event.LOGIN_FAILED)}
+
+
+def _reasons(events: Counter[str], event: Event) -> dict[str, int]:
+    return {name.partition(" ")[2]: count for name, count in events.items() if name.partition(" ")[0] == event}
+
+
+def _counter(name: str, labels: tuple[str, ...], counts: dict[str, int]) -> Metric:
+    family = CounterMetricFamily(name, HELP[name], labels=labels)
+    for key, count in sorted(counts.items()):
+        family.add_metric(key.split(" ", len(labels) - 1) if labels else [], count)
+    return family
+
+
+def _histogram(name: str, label: str, times: dict[str, Times]) -> Metric:
+    family = HistogramMetricFamily(name, HELP[name], labels=[label] if label else [])
+    edges = [*(str(bound) for bound in BOUNDS), "+Inf"]
+    for key, each in sorted(times.items()):
+        buckets = list(zip(edges, accumulate(each.buckets), strict=True))
+        family.add_metric([key] if label else [], buckets, each.total)
+    return family

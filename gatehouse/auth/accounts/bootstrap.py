@@ -1,0 +1,80 @@
+"""The first start: what must exist before anybody can log in. On every later start it finds that it does."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.keys.ring import new_key
+from gatehouse.auth.login.passwords import hash_password
+from gatehouse.stores.accounts.users import NewUser
+
+if TYPE_CHECKING:
+    from gatehouse.stores.accounts.departments import Departments
+    from gatehouse.stores.accounts.keys import Keys
+    from gatehouse.stores.accounts.roles import Roles
+    from gatehouse.stores.accounts.users import Profile, Users
+
+ADMINISTRATOR = "admin"
+ADMIN_ROLE = "ADMIN"
+ADMIN_NICKNAME = "Administrator"
+ROOT_DEPARTMENT = "Headquarters"
+
+# What consoles of this family ask for on their system pages.
+ADMIN_PERMS = tuple(
+    f"sys:{what}:{action}"
+    for what, actions in {
+        "user": ("query", "add", "edit", "delete", "import", "export", "reset-password"),
+        "role": ("query", "add", "edit", "delete", "assign"),
+        "menu": ("query", "add", "edit", "delete"),
+        "dept": ("query", "add", "edit", "delete"),
+        "dict": ("query", "add", "edit", "delete"),
+        "config": ("query", "add", "edit", "delete", "refresh"),
+        "notice": ("query", "add", "edit", "delete", "publish", "revoke"),
+        "log": ("query",),
+    }.items()
+    for action in actions
+)
+
+
+def random_password() -> str:
+    """About 95 bits, in groups that can be read out loud."""
+    alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
+    return "-".join("".join(secrets.choice(alphabet) for _ in range(5)) for _ in range(4))
+
+
+async def furnish(
+    *,
+    users: Users,
+    roles: Roles,
+    departments: Departments,
+    keys: Keys,
+    secret: bytes,
+    password: str,
+    now: float,
+) -> str | None:
+    """Make what is missing. Returns the administrator's password if it was made up here, to be shown once.
+
+    Called under the lock of `migrate.exclusive`, so of several first starts one does the work.
+    """
+    if not await keys.all():
+        await keys.add(new_key(secret, now))
+    known = await departments.all()
+    root = known[0].id if known else await departments.add(ROOT_DEPARTMENT, None)
+    if await roles.by_code(ADMIN_ROLE) is None and await users.count() == 0:
+        await roles.add(ADMIN_ROLE, "Administrator", ADMIN_PERMS)
+    if await users.count() > 0:
+        return None
+    given = password or random_password()
+    new = NewUser(ADMINISTRATOR, ADMIN_NICKNAME, hash_password(given), root, now)
+    await users.add(new, [ADMIN_ROLE])
+    return None if password else given
+
+
+def is_untouched(profile: Profile) -> bool:
+    """Whether this is the administrator as made above, whose place an import may take."""
+    user = profile.user
+    made = (ADMINISTRATOR, ADMIN_NICKNAME, "", True, False)
+    return profile.roles == (ADMIN_ROLE,) and made == (
+        user.username, user.nickname, user.avatar, user.enabled, user.captcha_exempt,
+    )  # fmt: skip

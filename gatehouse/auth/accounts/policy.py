@@ -1,0 +1,87 @@
+"""What may be written: passwords, names, perms, role codes. Each check raises `ValueError` with the reason.
+
+Passwords: at least 8 characters and no rules of composition; not one of the commonest, not around the username.
+The common ones are those of 8 characters and more among the 30,000 of the zxcvbn project (MIT licence).
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+
+from gatehouse.stores.accounts.users import name_key
+
+PASSWORD_MIN = 8
+PASSWORD_MAX = 1024
+NAME_MAX = 64
+AVATAR_MAX = 1024
+
+_PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
+_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+class PasswordProblem(StrEnum):
+    """Why a password is refused, for an operator; `api/contract/errors.py` has the caller's language."""
+
+    SHORT = f"a password has at least {PASSWORD_MIN} characters"
+    LONG = f"a password has at most {PASSWORD_MAX} characters"
+    COMMON = "this password is among the commonest: everyone tries it first"
+    NAME = "a password must not contain the username"
+
+
+def password_problem(password: str, username: str) -> PasswordProblem | None:
+    if len(password) < PASSWORD_MIN:
+        return PasswordProblem.SHORT
+    if len(password) > PASSWORD_MAX:
+        return PasswordProblem.LONG
+    folded, name = password.casefold(), name_key(username)
+    if folded in common_passwords():
+        return PasswordProblem.COMMON
+    if len(name) >= 3 and name in folded:
+        return PasswordProblem.NAME
+    return None
+
+
+def check_password(password: str, username: str) -> None:
+    problem = password_problem(password, username)
+    if problem:
+        raise ValueError(problem.value)
+
+
+@cache
+def common_passwords() -> frozenset[str]:
+    packed = resources.files("gatehouse.auth.accounts").joinpath("common_passwords.txt.xz").read_bytes()
+    return frozenset(lzma.decompress(packed).decode().split("\n"))
+
+
+def is_username(username: str) -> bool:
+    return 0 < len(username) <= NAME_MAX and username == username.strip() and username.isprintable()
+
+
+def check_username(username: str) -> None:
+    if not is_username(username):
+        raise ValueError(f"a username has 1 to {NAME_MAX} printable characters and no space around it")
+
+
+def check_text(what: str, text: str, longest: int = NAME_MAX) -> None:
+    """Names that people see: nickname, role name, department."""
+    if not text.strip() or len(text) > longest or not text.isprintable():
+        raise ValueError(f"a {what} has 1 to {longest} printable characters")
+
+
+def check_avatar(url: str) -> None:
+    if url and (len(url) > AVATAR_MAX or not re.match(r"https?://\S+\Z|/\S*\Z|data:image/\S+\Z", url)):
+        raise ValueError(f"an avatar is a URL of at most {AVATAR_MAX} characters")
+
+
+def check_perm(perm: str) -> None:
+    if len(perm) > 128 or not _PERM.fullmatch(perm):
+        raise ValueError(f"a perm reads segment:segment:segment, got {perm!r}")
+
+
+def check_role_code(code: str) -> None:
+    if not _ROLE.fullmatch(code):
+        raise ValueError(f"a role code has letters, digits, _ . -, got {code!r}")

@@ -1,0 +1,119 @@
+"""The gate: what a token opens. From tokens to a live session and its user, and back to tokens.
+
+The one place where sessions, tokens and profiles meet; login, refresh, logout and users/me all pass through here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
+from gatehouse.auth.sessions.tokens import TokenSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.login.login import Attempt, Login
+    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.sessions.profiles import Profiles, Remembered
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.auth.sessions.tokens import AccessTokens, Claims, RefreshTokens
+    from gatehouse.stores.state.protocol import Session
+
+
+class Entered(NamedTuple):
+    """Who is calling: what the token says, and the user's profile."""
+
+    claims: Claims
+    remembered: Remembered
+
+
+class Gate:
+    def __init__(
+        self,
+        *,
+        login: Login,
+        sessions: Sessions,
+        profiles: Profiles,
+        access: AccessTokens,
+        refresh: RefreshTokens,
+        throttle: Throttle,
+        audit: Audit,
+        clock: Callable[[], float],
+        access_ttl: int,
+    ) -> None:
+        self._login = login
+        self._sessions = sessions
+        self._profiles = profiles
+        self._access = access
+        self._refresh = refresh
+        self._throttle = throttle
+        self._audit = audit
+        self._clock = clock
+        self._access_ttl = access_ttl
+
+    async def login(self, attempt: Attempt, caller: Caller) -> TokenSet:
+        session = await self._login(attempt, caller)
+        tokens = await self._tokens(session, caller)
+        if tokens is None:
+            raise CredentialsWrong("disabled while logging in")
+        return tokens
+
+    async def refresh(self, token: str, caller: Caller) -> TokenSet:
+        await self._throttle.admit_refresh(caller.address)
+        known = self._refresh.read(token)
+        if known is None:
+            self._audit.record(Event.REFRESH_FAILED, caller, reason="not_ours")
+            raise RefreshTokenInvalid("not a token of ours")
+        session_id, generation = known
+        try:
+            rotated, session = await self._sessions.refresh(session_id, generation, caller)
+        except RefreshTokenInvalid as refusal:
+            self._audit.record(Event.REFRESH_FAILED, caller, session=session_id, reason=str(refusal))
+            raise
+        tokens = await self._tokens(session, caller)
+        if tokens is None:
+            raise RefreshTokenInvalid("the user is disabled or gone")
+        reason = "rotated" if rotated else "repeated"
+        self._audit.record(Event.REFRESH, caller, user=session.user, session=session.id, reason=reason)
+        return tokens
+
+    async def logout(self, token: str | None, caller: Caller) -> None:
+        claims, _ = await self._admitted(token)
+        if await self._sessions.end(claims.session, Ended.LOGOUT, caller) is None:
+            raise AccessTokenInvalid("somebody else has just ended this session")
+        self._audit.record(Event.LOGOUT, caller, user=claims.user, session=claims.session)
+
+    async def enter(self, token: str | None) -> Entered:
+        """Who holds this access token; refused unless the session lives and the user is enabled."""
+        claims, epoch = await self._admitted(token)
+        remembered = await self._profiles.get(claims.user, epoch)
+        if remembered is None:
+            # The raise of the epoch got lost, or is under way: the session ends here, whoever asked.
+            await self._sessions.end(claims.session, Ended.DISABLED, Caller())
+            raise AccessTokenInvalid("the user is disabled or gone")
+        return Entered(claims, remembered)
+
+    async def _admitted(self, token: str | None) -> tuple[Claims, int]:
+        """What the token says, and its user's epoch; refused unless the session lives."""
+        now = self._clock()
+        claims = await self._access.read(token, now) if token else None
+        if claims is None:
+            raise AccessTokenInvalid("no valid access token")
+        epoch = await self._sessions.epoch_of(claims.session, claims.user, now)
+        if epoch is None:
+            raise AccessTokenInvalid("the session has ended")
+        return claims, epoch
+
+    async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
+        """A whole new token set; roles are read anew. None, and the session ended, if the user may not."""
+        remembered = await self._profiles.get(session.user, session.epoch)
+        if remembered is None:
+            await self._sessions.end(session.id, Ended.DISABLED, caller)
+            return None
+        now = self._clock()
+        expires = min(now + self._access_ttl, session.ends)
+        access = self._access.make(session.user, session.id, remembered.profile.roles, now, expires)
+        refresh = self._refresh.make(session.id, session.generation)
+        return TokenSet(access, refresh, int(expires) - int(now))

@@ -1,0 +1,1 @@
+"""The master secret's derived keys, the signing keys and their rotation, service keys."""

@@ -1,0 +1,89 @@
+"""Changes to the signing keys: what an operator orders, and what their age brings about.
+
+Rotation: a new key is stored and the old one is given the time at which it retires, in one step. Until then the new
+one is shown and the old one signs; from then on it is the other way round; when the last token of the old one has
+expired it is deleted. Nobody is logged out.
+
+Withdrawal, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it
+reads the store again. Sessions live on: clients are told that their access token is not valid, and refresh it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.keys.ring import SHOWN_FIRST, new_key, seal, unseal
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.stores.accounts.keys import Keys, StoredKey
+
+
+class KeyChanges:
+    def __init__(self, *, store: Keys, ring: KeyRing, audit: Audit, clock: Callable[[], float], max_age: int) -> None:
+        self._store = store
+        self._ring = ring
+        self._audit = audit
+        self._clock = clock
+        self._max_age = max_age
+
+    async def rotate(self, caller: Caller) -> StoredKey | None:
+        """A new key; None if another node has made one in this moment."""
+        await self._ring.load()
+        return await self._succeed(self._newest(), caller, "operator")
+
+    async def withdraw(self, kid: str, caller: Caller) -> StoredKey | None:
+        """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
+        await self._ring.load()
+        if kid not in {key.kid for key in self._ring.stored}:
+            raise Missing(f"there is no key {kid!r}")
+        others = [key for key in self._ring.stored if key.kid != kid and key.retired is None]
+        successor = None if others else new_key(self._ring.secrets[0], self._clock())
+        await self._store.delete(kid, successor)
+        self._record(Event.KEY_RETIRED, kid, caller, "withdrawn")
+        if successor is not None:
+            self._record(Event.KEY_ADDED, successor.kid, caller, "withdrawn")
+        await self._ring.load()
+        return successor
+
+    async def keep_up(self) -> None:
+        """What age brings about, on whichever node notices first: a rotation, and the end of expired keys."""
+        now = self._clock()
+        newest = self._newest()
+        if newest is None or now >= newest.created + self._max_age:
+            await self._succeed(newest, Caller(), "age")
+        for key in self._ring.stored:
+            if now >= self._ring.honoured_until(key):
+                await self._store.delete(key.kid)
+
+    async def reseal(self, secret: bytes) -> int:
+        """Seal every key under `secret`; how many there are."""
+        stored = await self._store.all()
+        opened = {key.kid: unseal(self._ring.secrets, key) for key in stored}
+        await self._store.reseal({kid: seal(secret, kid, private) for kid, private in opened.items()})
+        return len(stored)
+
+    async def _succeed(self, old: StoredKey | None, caller: Caller, reason: str) -> StoredKey | None:
+        """Replace the key that was found to be the newest; None if it is not any more, and nothing is done then."""
+        now = self._clock()
+        new = new_key(self._ring.secrets[0], now)
+        if old is None:
+            await self._store.add(new)
+        elif await self._store.succeed(old.kid, new, now + SHOWN_FIRST):
+            self._record(Event.KEY_RETIRED, old.kid, caller, reason)
+        else:
+            return None
+        self._record(Event.KEY_ADDED, new.kid, caller, reason)
+        await self._ring.load()
+        return new
+
+    def _newest(self) -> StoredKey | None:
+        """The key without a successor."""
+        return next((key for key in reversed(self._ring.stored) if key.retired is None), None)
+
+    def _record(self, event: Event, kid: str, caller: Caller, reason: str) -> None:
+        self._audit.record(event, caller, reason=reason, detail={"kid": kid})

@@ -1,0 +1,1 @@
+"""From a username, a password and a captcha to a session."""

@@ -1,0 +1,136 @@
+"""Sets the letters of an answer side by side: tilted, slanted, bent, each a little over its neighbour."""
+
+import itertools
+import math
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, Dice, Plane, X, Y
+from gatehouse.auth.login.captcha.glyphs import CAP, CELL, CHARACTERS, FONTS, RAMP, glyphs
+from gatehouse.auth.login.captcha.parameters import HEIGHT, SCALE, WIDTH, Look
+
+THROWS: Final = 6  # for each letter, with its place in their order
+
+_WINDOW: Final = int(44 * SCALE)  # columns within which one letter is looked for: none is wider
+_COLUMNS: Final = X[:_WINDOW]
+
+
+class _Letter(NamedTuple):
+    glyph: int
+    width: float
+    scale: float  # pixels of a mask to a CSS pixel
+    drift: float
+    tilt: float
+    slant: float
+
+
+class Row(NamedTuple):
+    """The letters of an answer, where they stand, and which are white."""
+
+    letters: list[_Letter]
+    centres: list[float]
+    windows: list[slice]  # the columns within which each is looked for
+    squeeze: float
+    white: list[bool]
+
+
+def arrange(dice: Dice, look: Look, answer: str) -> Row:
+    chosen = [_choose(dice, look, character) for character in answer]
+    centres, squeeze = _places(look, [letter.width for letter in chosen])
+    patterns = _patterns(len(chosen))
+    white = patterns[dice.below(len(patterns))]
+    return Row(chosen, centres, [_window(centre) for centre in centres], squeeze, white)
+
+
+def draw(dice: Dice, look: Look, row: Row, bends: tuple[Plane, Plane]) -> Plane:
+    """The ink of the letters: -1 is black, 1 is white, 0 lets the ground show. The bends are in pixels of a mask."""
+    values = np.empty((len(row.letters), ROWS, _WINDOW), np.uint8)
+    for letter, points, found in zip(row.letters, _points(row, bends), values, strict=True):
+        glyphs().masks[letter.glyph].take(points, out=found, mode="clip")  # clip: it need not check them beforehand
+    # From the value of a mask to how far a pixel lies within the letter, in image pixels, counted from `edges`.
+    slopes = np.array([RAMP / 255 * SCALE / letter.scale for letter in row.letters], np.float32)[:, None, None]
+    edges = slopes * np.float32(255 / 2)
+    return _lay(dice, look, row, values * slopes, edges)
+
+
+@cache
+def _patterns(count: int) -> list[list[bool]]:
+    """Which letters may be white: some, and not all on one side. OCR reads a run of one colour best."""
+    rows = itertools.product((False, True), repeat=count)
+    return [list(row) for row in rows if sum(a != b for a, b in itertools.pairwise(row)) >= min(2, count - 1)]
+
+
+def _window(centre: float) -> slice:
+    start = min(max(int(centre * SCALE) - _WINDOW // 2, 0), COLUMNS - _WINDOW)
+    return slice(start, start + _WINDOW)
+
+
+def _points(row: Row, bends: tuple[Plane, Plane]) -> npt.NDArray[np.intp]:
+    """Where in its letter's mask every pixel of each window lies.
+
+    What tilts, slants and scales is linear, so the columns' part and the rows' part are worked out apart, and only
+    their sum with the bends is a plane. All letters at once: for one, the calls cost more than the arithmetic.
+    """
+    across, down = (np.stack([bend[:, window] for window in row.windows]) for bend in bends)
+    lines = np.array([_lines(*each, row.squeeze) for each in zip(row.letters, row.centres, row.windows, strict=True)])
+    slopes, heights = lines.astype(np.float32).T.reshape(2, 4, -1, 1)
+    across += (slopes[0] * _COLUMNS + heights[0])[:, None, :]
+    across += (slopes[1] * Y + heights[1])[:, :, None]
+    down += (slopes[2] * _COLUMNS + heights[2])[:, None, :]
+    down += (slopes[3] * Y + heights[3])[:, :, None]
+    np.floor(down, out=down)
+    down *= np.float32(CELL)
+    down += across
+    return down.astype(np.intp)
+
+
+def _lines(letter: _Letter, centre: float, window: slice, squeeze: float) -> tuple[float, ...]:
+    """Slopes and heights of four lines: across a mask by columns and by rows, down a mask by columns and by rows."""
+    sine, cosine = math.sin(letter.tilt) * letter.scale, math.cos(letter.tilt) * letter.scale
+    lean = (sine + letter.slant * letter.scale) / squeeze
+    start, middle = window.start / SCALE - centre, HEIGHT / 2 + letter.drift
+    wide = cosine / squeeze
+    return wide, lean, -sine, cosine, CELL / 2 + wide * start, -lean * middle, CELL / 2 - sine * start, -cosine * middle
+
+
+def _choose(dice: Dice, look: Look, character: str) -> _Letter:
+    glyph = dice.below(len(FONTS)) * len(CHARACTERS) + CHARACTERS.index(character)
+    scale = CAP / dice.between(look.tall)
+    drift, tilt, slant = dice.between(look.drift), dice.between(look.tilt), dice.between(look.slant)
+    return _Letter(glyph, glyphs().widths[glyph] / scale, scale, drift, tilt, slant)
+
+
+def _places(look: Look, widths: list[float]) -> tuple[list[float], float]:
+    """Where each letter's middle goes, and how much all are squeezed or stretched to fill the width."""
+    shared = look.overlap * (len(widths) - 1)
+    squeeze = min((look.spread + shared) / sum(widths), look.stretch)
+    left = (WIDTH - sum(widths) * squeeze + shared) / 2
+    middles = []
+    for width in widths:
+        middles.append(left + width * squeeze / 2)
+        left += width * squeeze - look.overlap
+    return middles, squeeze
+
+
+def _lay(dice: Dice, look: Look, row: Row, reach: Plane, edges: Plane) -> Plane:
+    """One over the other, in any order, so that it is not always the right-hand letter that lies on top.
+
+    Edges are soft over one pixel. Each letter clears a rim around itself; if that is a pixel or wider, nothing of
+    the old ink is left beneath the new.
+    """
+    clear = edges + np.float32(0.5 - (look.halo + look.weight) * SCALE) - reach
+    clear.clip(0, 1, out=clear)
+    reach += np.float32(0.5 + look.weight * SCALE) - edges
+    reach.clip(0, 1, out=reach)
+    ink = np.zeros((ROWS, COLUMNS), np.float32)
+    for each in sorted(range(len(row.letters)), key=lambda _: dice.between((0, 1))):
+        window = ink[:, row.windows[each]]
+        window *= clear[each]
+        if row.white[each]:
+            window += reach[each]
+        else:
+            window -= reach[each]
+    return ink

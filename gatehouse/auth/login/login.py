@@ -1,0 +1,154 @@
+"""Login: captcha, limits, account, password, session, in this order and no other."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.refusals import (
+    CaptchaGone,
+    CaptchaWrong,
+    CredentialsWrong,
+    FieldMissing,
+    NameMustWait,
+    Refused,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.auth.login.captcha import Challenges
+    from gatehouse.auth.login.decoy_hashes import StandIns
+    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.parsing import Network
+    from gatehouse.stores.accounts.users import User, Users
+    from gatehouse.stores.state.protocol import Session, State
+
+# A captcha is marked as used a little longer than it lives, for nodes whose clocks differ.
+USED_MARGIN = 60
+
+
+class Attempt(NamedTuple):
+    """What a person typed. Without captcha fields only those who are exempt get further."""
+
+    username: str
+    password: str
+    captcha_id: str | None
+    captcha_answer: str | None
+
+
+class Login:
+    def __init__(
+        self,
+        *,
+        state: State,
+        users: Users,
+        hashes: HashPool,
+        challenges: Challenges,
+        throttle: Throttle,
+        sessions: Sessions,
+        audit: Audit,
+        clock: Callable[[], float],
+        stand_ins: StandIns,
+        exempt: Sequence[Network] = (),
+    ) -> None:
+        self._state = state
+        self._users = users
+        self._hashes = hashes
+        self._challenges = challenges
+        self._throttle = throttle
+        self._sessions = sessions
+        self._audit = audit
+        self._clock = clock
+        self._exempt = exempt
+        self._stand_ins = stand_ins
+
+    async def __call__(self, attempt: Attempt, caller: Caller) -> Session:
+        with self._hashes.place():  # in a flood most logins end here, before they cost anything
+            return await self._log_in(attempt, caller)
+
+    async def _log_in(self, attempt: Attempt, caller: Caller) -> Session:
+        await self._throttle.admit_login(caller.address)
+        await self._pass_captcha(attempt, caller)
+        key = await self._throttle.key_for(attempt.username, caller.address)
+        await self._throttle.must_not_wait(key)
+        user = await self._users.by_name(attempt.username)
+        # An unknown name costs one real hash, and a disabled user is told so by nothing: not the answer, not
+        # its time.
+        stored = user.password if user else await self._stand_ins.for_name(attempt.username)
+        verdict = await self._hashes.check(stored, attempt.password)
+        if user is None or not user.enabled or not verdict.right:
+            await self._fail(key, user, caller)
+            raise CredentialsWrong
+        # While this hash ran, other guesses may have used up what was free. Then even the right one is not
+        # told so: a burst of guesses learns no more than a row of them.
+        await self._throttle.must_not_wait(key)
+        session = await self._sessions.open(user.id, caller)
+        await self._still_right(user, attempt, session, caller)
+        await self._throttle.succeeded(key, attempt.username, caller.address)
+        if verdict.outdated:
+            await self._replace_hash(user, attempt.password, caller)
+        self._audit.record(Event.LOGIN, caller, user=user.id, session=session.id)
+        return session
+
+    async def _pass_captcha(self, attempt: Attempt, caller: Caller) -> None:
+        """Use up the captcha that is named, whatever comes of it, before anything costly happens."""
+        refusal = await self._captcha_refusal(attempt)
+        if refusal is None or await self._needs_no_captcha(attempt.username, caller.address):
+            return
+        if not isinstance(refusal, FieldMissing):
+            reason = "captcha_wrong" if isinstance(refusal, CaptchaWrong) else "captcha_gone"
+            self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
+        raise refusal
+
+    async def _captcha_refusal(self, attempt: Attempt) -> Refused | None:
+        if not attempt.captcha_id:
+            return FieldMissing("captchaId")
+        if not attempt.captcha_answer:
+            return FieldMissing("captchaCode")
+        now = self._clock()
+        challenge = self._challenges.open(attempt.captcha_id, now)
+        if challenge is None:
+            return CaptchaGone()
+        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
+            return CaptchaGone()
+        if not self._challenges.matches(challenge, attempt.captcha_answer):
+            return CaptchaWrong()
+        return None
+
+    async def _needs_no_captcha(self, username: str, address: str) -> bool:
+        if self._exempt and address:
+            parsed = ipaddress.ip_address(address)
+            if any(parsed in network for network in self._exempt):
+                return True
+        user = await self._users.by_name(username)
+        return user is not None and user.captcha_exempt
+
+    async def _still_right(self, user: User, attempt: Attempt, session: Session, caller: Caller) -> None:
+        """A password that was changed while its old form was being checked must not leave a session behind."""
+        now = await self._users.by_name(attempt.username)
+        if now is not None and now.password == user.password:
+            return
+        if now is None or not (await self._hashes.check(now.password, attempt.password)).right:
+            await self._sessions.end(session.id, Ended.PASSWORD, caller)
+            raise CredentialsWrong
+
+    async def _fail(self, key: str, user: User | None, caller: Caller) -> None:
+        known = user.id if user else None
+        try:
+            strikes = await self._throttle.failed(key)
+        except NameMustWait:
+            self._audit.record(Event.LOGIN_FAILED, caller, user=known, reason="waiting")
+            raise
+        reason = "unknown_name" if user is None else "password" if user.enabled else "disabled"
+        self._audit.record(Event.LOGIN_FAILED, caller, user=known, reason=reason)
+        if strikes.until:
+            waits = {"seconds": round(strikes.until - self._clock())}
+            self._audit.record(Event.LOGIN_LOCKED, caller, user=known, detail=waits)
+
+    async def _replace_hash(self, user: User, password: str, caller: Caller) -> None:
+        if await self._users.replace_password(user.id, user.password, await self._hashes.hash(password)):
+            self._audit.record(Event.PASSWORD_REHASHED, caller, user=user.id)

@@ -1,0 +1,182 @@
+"""Limits: how often one may try, by address, by name, and all together.
+
+Names. Failed logins are counted under (name, place). A place is an address from which this name has logged in
+before, or else `elsewhere`, which all other addresses share. So guessing from a thousand addresses is guessing from
+one, and whoever uses up `elsewhere` has not locked the owner out at home. After the free failures each further one
+costs a longer wait, up to 15 minutes.
+
+The count is taken when the verdict is known, and a verdict is only told while the name need not wait. So N guesses
+at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.refusals import NameMustWait, TooManyRequests
+from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.state.protocol import State, Strikes, Waits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gatehouse.parsing import Rate
+
+WAIT_STEPS = (30, 60, 120, 240, 480, 900)
+# Steps are remembered for a day after the last wait; a place for as long as a session can last.
+MEMORY = 86_400
+KNOWN_PLACE = 30 * 86_400
+# Addresses whose captcha allowance one worker keeps track of.
+BUCKETS = 50_000
+
+ELSEWHERE = "elsewhere"
+
+
+class Limits(NamedTuple):
+    login_address: Rate
+    login_name: Rate
+    login_total: Rate
+    captcha_address: Rate
+    refresh_address: Rate
+
+
+def counted_as(address: str) -> str:
+    """The unit that limits count: an IPv4 address, an IPv6 /64; no address means one bucket for all such."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    if parsed.version == 4:
+        return address
+    return str(parsed.ipv4_mapped or ipaddress.IPv6Network((parsed, 64), strict=False).network_address)
+
+
+class Waiting(NamedTuple):
+    """A name that must wait before it is tried again, and from where."""
+
+    name: str
+    place: str
+    failures: int
+    until: float
+
+
+class Throttle:
+    def __init__(self, state: State, clock: Callable[[], float], limits: Limits) -> None:
+        self._state = state
+        self._clock = clock
+        self._limits = limits
+        name = limits.login_name
+        self._waits = Waits(name.count, name.seconds, WAIT_STEPS, MEMORY)
+        self._captchas = _Buckets(limits.captcha_address)
+
+    def admit_captcha(self, address: str) -> None:
+        """Counted in this process alone: a flood of captchas must not become a flood of writes."""
+        wait = self._captchas.take(counted_as(address), self._clock())
+        if wait:
+            raise TooManyRequests(wait, "captchas from this address")
+
+    async def admit_login(self, address: str) -> None:
+        await self._take(f"login|{counted_as(address)}", self._limits.login_address, "logins from this address")
+        await self._take("login", self._limits.login_total, "logins in all")
+
+    async def admit_refresh(self, address: str) -> None:
+        await self._take(f"refresh|{counted_as(address)}", self._limits.refresh_address, "refreshes from this address")
+
+    async def _take(self, key: str, rate: Rate, what: str) -> None:
+        wait = await self._state.take(key, rate, self._clock())
+        if wait:
+            raise TooManyRequests(wait, what)
+
+    async def key_for(self, username: str, address: str) -> str:
+        """Under which (name, place) a login from here is counted."""
+        name, place = name_key(username), counted_as(address)
+        known = await self._state.remembers(_place_mark(name, place), self._clock())
+        return _key(name, place if known else ELSEWHERE)
+
+    async def must_not_wait(self, key: str) -> None:
+        now = self._clock()
+        strikes = await self._state.strikes(key)
+        if strikes is not None and strikes.until > now:
+            raise NameMustWait(strikes.until - now, "this name must wait")
+
+    async def failed(self, key: str) -> Strikes:
+        """Count a failure; if the name must wait meanwhile, it is not counted and the verdict is not told."""
+        strikes = await self._state.strike(key, self._waits, self._clock())
+        if strikes is None:
+            await self.must_not_wait(key)
+            raise NameMustWait(1, "this name must wait")
+        return strikes
+
+    async def succeeded(self, key: str, username: str, address: str) -> None:
+        """Forget the failures, and remember the place."""
+        await self._state.forgive(key)
+        mark = _place_mark(name_key(username), counted_as(address))
+        # Renewed at half its life, so that everyday logins write nothing.
+        now = self._clock()
+        if not await self._state.remembers(mark, now + KNOWN_PLACE / 2):
+            await self._state.remember(mark, now + KNOWN_PLACE, now)
+
+    async def waiting(self) -> list[Waiting]:
+        """Who must wait, longest first."""
+        found = await self._state.waiting(self._clock())
+        return [Waiting(*_parts(each.key), each.failures, each.until) for each in found]
+
+    async def lift(self, username: str, addresses: Iterable[str] = ()) -> int:
+        """Forget the failures of a name: everywhere it must wait, elsewhere, and at these addresses."""
+        name = name_key(username)
+        keys = {each.key for each in await self._state.waiting(self._clock()) if _parts(each.key)[0] == name}
+        keys |= {_key(name, ELSEWHERE), *(_key(name, counted_as(address)) for address in addresses)}
+        return sum([await self._state.forgive(key) for key in keys])
+
+
+class Unlimited(Throttle):
+    """What `LIMITS=off` puts in its place."""
+
+    def admit_captcha(self, address: str) -> None: ...
+
+    async def admit_login(self, address: str) -> None: ...
+
+    async def admit_refresh(self, address: str) -> None: ...
+
+    async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
+        return ""
+
+    async def must_not_wait(self, key: str) -> None: ...
+
+    async def failed(self, key: str) -> Strikes:
+        return Strikes(key, 0, 0.0, 0, 0.0)
+
+    async def succeeded(self, key: str, username: str, address: str) -> None: ...
+
+
+def _key(name: str, place: str) -> str:
+    return f"{name}|{place}"
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Name and place of a key; a name may hold a bar, a place does not."""
+    name, _, place = key.rpartition("|")
+    return name, place
+
+
+def _place_mark(name: str, place: str) -> str:
+    return f"place|{name}|{place}"
+
+
+class _Buckets:
+    """GCRA in memory, bounded: when it is full the address seen longest ago is forgotten."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._span = float(rate.seconds)
+        self._interval = rate.seconds / rate.count
+        self._arrivals: dict[str, float] = {}
+
+    def take(self, key: str, now: float) -> float:
+        arrival = max(self._arrivals.pop(key, now), now)
+        wait = arrival + self._interval - self._span - now
+        refused = wait > 1e-9
+        self._arrivals[key] = arrival if refused else arrival + self._interval
+        if len(self._arrivals) > BUCKETS:
+            self._arrivals.pop(next(iter(self._arrivals)))
+        return wait if refused else 0.0

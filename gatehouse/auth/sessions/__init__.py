@@ -1,0 +1,1 @@
+"""Sessions, the two kinds of token, and the cached profiles."""

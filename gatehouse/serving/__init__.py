@@ -1,0 +1,1 @@
+"""Starts the service: prepares the stores, forks the workers, drains them at the end."""

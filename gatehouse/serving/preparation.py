@@ -1,0 +1,69 @@
+"""What must be there before a worker starts: folder, secret, tables, keys, the first administrator."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from gatehouse import logs
+from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, furnish
+from gatehouse.auth.accounts.policy import password_problem
+from gatehouse.auth.keys.ring import KeyRing
+from gatehouse.secret import make_secret, read_secrets
+from gatehouse.service import open_database
+from gatehouse.settings import SettingsError
+from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.keys import Keys
+from gatehouse.stores.accounts.roles import Roles
+from gatehouse.stores.accounts.users import Users
+from gatehouse.stores.state.sqlite.file import create as create_state
+
+if TYPE_CHECKING:
+    from gatehouse.settings import Settings
+
+log = logs.named("gatehouse")
+
+
+async def prepare(settings: Settings) -> str | None:
+    """Everything that must be there before a worker starts: folder, secret, tables, first administrator.
+
+    Safe to run in several processes at once. Returns the administrator's password if one was made up.
+    """
+    if settings.embedded_accounts or settings.embedded_state or not (settings.secret or settings.secret_file):
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_secret(settings)
+    secrets = read_secrets(settings)
+    _check_admin_password(settings)
+    if settings.embedded_state:
+        create_state(settings.state_path)
+    database = open_database(settings)
+    try:
+        if settings.embedded_accounts:
+            await migrate.migrate(database)
+        else:
+            await migrate.check(database)
+        keys = Keys(database)
+        async with migrate.exclusive(database):
+            password = await furnish(
+                users=Users(database),
+                roles=Roles(database),
+                departments=Departments(database),
+                keys=keys,
+                secret=secrets[0],
+                password=settings.admin_password,
+                now=time.time(),
+            )
+        await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
+        return password
+    finally:
+        await database.close()
+
+
+def _check_admin_password(settings: Settings) -> None:
+    """A password that anyone would try first is for trying things out on this machine, and for nothing else."""
+    problem = password_problem(settings.admin_password, ADMINISTRATOR) if settings.admin_password else None
+    if problem and not settings.listens_on_loopback:
+        raise SettingsError([f"GATEHOUSE_ADMIN_PASSWORD: {problem.value}"])
+    if problem:
+        log.warning("the administrator's password is weak", problem=problem.value)

@@ -1,0 +1,74 @@
+"""Starts the service: prepares what must be there, announces it, and hands over to the workers."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import socket
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from gatehouse import __version__, logs
+from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR
+from gatehouse.auth.login import malloc
+from gatehouse.serving.preparation import prepare
+from gatehouse.settings import SettingsError
+
+if TYPE_CHECKING:
+    from gatehouse.settings import Settings
+
+log = logs.named("gatehouse")
+
+
+def serve(settings: Settings) -> None:
+    """Prepare, announce, and serve until told to stop."""
+    gc.disable()  # until the workers are there: a fifth of the start would go into looking through new modules
+    malloc.keep_large_blocks()  # before there are threads that get heaps of their own; the workers inherit it
+    logs.configure(settings.log_level, settings.log_format)
+    _require_free_port(settings)
+    # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked
+    # from this process, shall neither carry nor inherit.
+    with ProcessPoolExecutor(1) as aside:
+        prepared = aside.submit(_prepare, settings)
+        from gatehouse.serving import workers  # noqa: PLC0415 - a quarter of a second, while the other process prepares
+
+        workers.warm_up()
+        password = prepared.result()
+    _announce(settings, password)
+    workers.run(settings)
+
+
+def _prepare(settings: Settings) -> str | None:
+    return asyncio.run(prepare(settings))
+
+
+def _require_free_port(settings: Settings) -> None:
+    """The workers share their port with whoever binds it likewise: a second service must not join them unseen."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as problem:
+            raise SettingsError(
+                [f"cannot listen on {settings.host} port {settings.port}: {problem.strerror}"]
+            ) from None
+
+
+def _announce(settings: Settings, password: str | None) -> None:
+    if settings.captcha_test_answer:
+        log.warning("TEST SWITCH: every captcha has the same answer (GATEHOUSE_CAPTCHA_TEST_ANSWER)")
+    if not settings.limits:
+        log.warning("TEST SWITCH: all limits are off (GATEHOUSE_LIMITS=off)")
+    lines = [f"Gatehouse {__version__} serves on {settings.public_url}"]
+    if password:
+        lines += [
+            "",
+            "  This is the first start. The administrator, shown this once:",
+            f"    username  {ADMINISTRATOR}",
+            f"    password  {password}",
+            "",
+        ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

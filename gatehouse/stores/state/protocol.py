@@ -1,0 +1,183 @@
+"""State: what is true right now. Sessions, used captchas, counters, user epochs.
+
+This is the hot path, so each engine is written for itself behind the one `State` protocol; every operation is
+atomic, and what it reports has been made durable by the engine's own measure before it returns. An engine that
+cannot answer raises `StoreUnavailable`. Losing state logs everybody out and loses nothing else.
+
+Times are seconds since the epoch, handed in by the caller; an engine never asks a clock.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gatehouse.parsing import Rate
+
+# A session that ended by itself is kept this long, so that the next refresh can be told apart from a forgery
+# and the end can be recorded with its reason.
+KEEP_ENDED = 86400
+
+# An epoch lives as long as a session of its user, and at least this long after it was raised: far longer than any
+# process remembers a profile, so that an epoch which comes back as 0 is never taken for an older 0.
+KEEP_EPOCH = 86400
+
+
+class Session(NamedTuple):
+    """One login and what has become of it. Its id begins with the user's id: `<user>-<random>`."""
+
+    id: str
+    user: int
+    generation: int
+    opened: float
+    rotated: float
+    ends: float  # without a further refresh; never later than `latest`
+    latest: float
+    address: str
+    agent: str
+    epoch: int = 0  # of the user, read in the same step
+
+
+# What every request asks about its session: the user, the end, the user's epoch. It is on the way of everything, so it
+# is a tuple without names.
+Standing = tuple[int, float, int]
+
+
+class Rotation(NamedTuple):
+    """The session after an attempt to rotate it, and whether this attempt was the one that did."""
+
+    rotated: bool
+    session: Session
+
+
+class Waits(NamedTuple):
+    """How failures turn into waiting: so many are free in a window, then each costs the next step."""
+
+    free: int
+    window: int
+    steps: tuple[int, ...]
+    memory: int
+
+
+class Strikes(NamedTuple):
+    """Failures under one key. `until` is when the next try is allowed."""
+
+    key: str
+    failures: int
+    since: float
+    level: int
+    until: float
+
+
+class State(Protocol):
+    # Sessions
+    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+        """Store a new session. Returns it with its user's epoch, and those that went for it, oldest first: the
+        oldest to keep `at_most`, and with an engine that sweeps here those ended long ago.
+        """
+        ...
+
+    async def standing(self, session_id: str) -> Standing | None:
+        """How the session stands, ended by time or not. The hot path: one read, and no more than is asked for."""
+        ...
+
+    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
+        """Advance the generation by one if it still is `generation` and the session lives at `now`.
+
+        The new end is `ends` or the session's latest end, whichever is earlier. None: no such session.
+        """
+        ...
+
+    async def end_session(self, session_id: str) -> Session | None:
+        """Remove the session; return what was removed. Of several callers at once exactly one gets it."""
+        ...
+
+    async def sessions_of(self, user: int) -> Sequence[Session]:
+        """Every session of the user, oldest first."""
+        ...
+
+    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
+        """Remove every session of the user but `keep`; return what was removed."""
+        ...
+
+    # Epochs
+    async def raise_epochs(self, users: Iterable[int], now: float) -> None:
+        """Make each user's epoch larger than it ever was."""
+        ...
+
+    # Captchas
+    async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:
+        """Mark as used; True for exactly one caller until it expires."""
+        ...
+
+    # Limits
+    async def take(self, key: str, rate: Rate, now: float) -> float:
+        """Count one event under `key`: 0 if it is within the rate, else the seconds to wait, not counted."""
+        ...
+
+    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
+        """Count one failure. None: the key is waiting already, and nothing was counted."""
+        ...
+
+    async def strikes(self, key: str) -> Strikes | None: ...
+
+    async def forgive(self, key: str) -> bool:
+        """Forget the failures under `key`; False if there were none."""
+        ...
+
+    async def waiting(self, now: float) -> Sequence[Strikes]:
+        """Every key that must wait, longest first."""
+        ...
+
+    async def remember(self, key: str, expires: float, now: float) -> None:
+        """Keep a mark until `expires`."""
+        ...
+
+    async def remembers(self, key: str, now: float) -> bool: ...
+
+    # Housekeeping
+    async def sweep(self, now: float) -> Sequence[Session]:
+        """Remove a small batch of what has expired; return the sessions among it that ended by time."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """How often the engine was asked what, since it was opened: for the metrics."""
+        ...
+
+    async def ping(self) -> None:
+        """Return if the engine answers reads and writes."""
+        ...
+
+    async def advice(self) -> list[str]:
+        """What the engine lacks to keep the promises above, a sentence each; empty if all is well."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def next_strikes(before: Strikes | None, key: str, waits: Waits, now: float) -> Strikes | None:
+    """The rule of waiting, for engines that run Python inside their transaction.
+
+    Free failures are counted in a window that starts with the first. The one that uses up the last free failure
+    starts the first wait; from then on every failure is a step further, until `memory` seconds pass without one.
+    """
+    if before is None or now >= forget_at(before, waits):
+        before = Strikes(key, 0, now, 0, 0.0)
+    if before.until > now:
+        return None
+    if before.level == 0 and now >= before.since + waits.window:
+        before = Strikes(key, 0, now, 0, 0.0)
+    failures = before.failures + 1
+    if before.level == 0 and failures < waits.free:
+        return before._replace(failures=failures)
+    step = waits.steps[min(before.level, len(waits.steps) - 1)]
+    return before._replace(failures=failures, since=now, level=before.level + 1, until=now + step)
+
+
+def forget_at(strikes: Strikes, waits: Waits) -> float:
+    """When a record no longer says anything."""
+    if strikes.level == 0:
+        return strikes.since + waits.window
+    return strikes.until + waits.memory

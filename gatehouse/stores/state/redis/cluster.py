@@ -1,0 +1,239 @@
+"""Which server holds a key: one that is known, the one that Sentinels name, or the one of many in a Cluster.
+
+    redis://[user:password@]host[:port][/db]          rediss:// for TLS, everywhere below too
+    redis+sentinel://[user:password@]host:port,host:port/service[/db][?sentinel_password=…]
+    redis+cluster://[user:password@]host:port,host:port
+
+With TLS `?ca=/path/to/bundle.pem` names the authority; without it, those of the machine are trusted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import binascii
+import ssl
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.state.redis.connection import CONNECT_SECONDS, NO_PRIMARY, Address, Refusal, Wire, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+
+SLOTS = 16_384
+REDIRECTS = 4
+RELEARN_SECONDS = 0.2
+
+
+class Servers(Protocol):
+    def call(self, key: bytes, *words: Word) -> Awaitable[Any]:
+        """Run one command on the server that holds `key`."""
+        ...
+
+    async def everywhere(self, *words: Word) -> Sequence[Any]:
+        """Run one command on every server that holds keys."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Place(NamedTuple):
+    """A state URL, read."""
+
+    kind: str
+    addresses: tuple[Address, ...]
+    service: str
+    greeting: tuple[tuple[Word, ...], ...]
+    sentinel_greeting: tuple[tuple[Word, ...], ...]
+    tls: ssl.SSLContext | None
+
+
+def read_url(url: str) -> Place:
+    """Raises `ValueError` with a sentence that does not repeat the URL: it may hold a password."""
+    parts = urlsplit(url)
+    scheme, _, kind = parts.scheme.partition("+")
+    if scheme not in {"redis", "rediss"} or kind not in {"", "sentinel", "cluster"}:
+        raise ValueError("expected redis://, rediss://, redis+sentinel:// or redis+cluster://")
+    who, _, where = parts.netloc.rpartition("@")
+    path = [unquote(part) for part in parts.path.split("/") if part]
+    service = path.pop(0) if kind == "sentinel" and path else ""
+    if kind == "sentinel" and not service:
+        raise ValueError("expected the name of the service after the Sentinels, as in redis+sentinel://host:26379/main")
+    if len(path) > 1 or not all(part.isdecimal() for part in path) or (kind == "cluster" and path):
+        raise ValueError("expected at most the number of a database as path, and none for a cluster")
+    options = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    unknown = set(options) - {"ca", "sentinel_password"}
+    if unknown:
+        raise ValueError(f"there is no option {min(unknown)!r}")
+    select = (("SELECT", path[0]),) if path and path[0] != "0" else ()
+    sentinel_password = options.get("sentinel_password")
+    return Place(
+        kind,
+        tuple(_address(one, 26379 if kind == "sentinel" else 6379) for one in where.split(",")),
+        service,
+        (*_login(who), *select),
+        (("AUTH", sentinel_password),) if sentinel_password else (),
+        ssl.create_default_context(cafile=options.get("ca")) if scheme == "rediss" else None,
+    )
+
+
+def connect(place: Place) -> Servers:
+    return Cluster(place) if place.kind == "cluster" else Single(place)
+
+
+class Single:
+    """One server, at a fixed address or where the Sentinels say that the primary is."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        greeting = [*place.greeting, ("ROLE",)] if place.kind == "sentinel" else place.greeting
+        self._wire = Wire(self._ask_sentinels if place.kind == "sentinel" else self._fixed, greeting, place.tls)
+
+    def call(self, key: bytes, *words: Word) -> Awaitable[Any]:  # noqa: ARG002 - every key lives here
+        return self._wire.call(*words)
+
+    async def everywhere(self, *words: Word) -> Sequence[Any]:
+        return [await self._wire.call(*words)]
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    async def _fixed(self) -> Address:
+        return self._place.addresses[0]
+
+    async def _ask_sentinels(self) -> Address:
+        for sentinel in self._place.addresses:
+            wire = Wire(_always(sentinel), self._place.sentinel_greeting, self._place.tls)
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS / len(self._place.addresses)):
+                    found = await wire.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._place.service)
+            except (StoreUnavailable, TimeoutError):
+                continue
+            finally:
+                await wire.close()
+            if found:
+                return Address(found[0].decode(), int(found[1]))
+        raise StoreUnavailable("no Sentinel names a primary")
+
+
+class Cluster:
+    """Many servers, each with a share of the slots. Learns who has which, and learns again when told it is wrong."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._wires: dict[Address, Wire] = {}
+        self._slots: list[Address | None] = [None] * SLOTS
+        self._learning: asyncio.Task[None] | None = None
+        self._learned = 0.0
+
+    async def call(self, key: bytes, *words: Word) -> Any:
+        slot = slot_of(key)
+        if self._slots[slot] is None:
+            await self._learn()
+        address = self._slots[slot]
+        if address is None:
+            raise StoreUnavailable("no server of the cluster holds this slot")
+        asking = False
+        for _ in range(REDIRECTS):
+            wire = self._wire(address)
+            try:
+                if asking:
+                    wire.call("ASKING").add_done_callback(_looked_at)
+                return await wire.call(*words)
+            except Refusal as refusal:
+                if refusal.kind not in {"MOVED", "ASK"}:
+                    self._doubt(slot, refusal)
+                    raise
+                address, asking = _redirected(refusal, address), refusal.kind == "ASK"
+                if not asking:
+                    self._slots[slot] = address
+            except StoreUnavailable:
+                self._slots[slot] = None  # whoever holds it by now, the others will know
+                raise
+        raise StoreUnavailable("the cluster sends us in circles")
+
+    async def everywhere(self, *words: Word) -> Sequence[Any]:
+        await self._learn()
+        holders = dict.fromkeys(address for address in self._slots if address is not None)
+        return await asyncio.gather(*(self._wire(address).call(*words) for address in holders))
+
+    async def close(self) -> None:
+        await asyncio.gather(*(wire.close() for wire in self._wires.values()))
+
+    def _doubt(self, slot: int, refusal: Refusal) -> None:
+        if refusal.kind in NO_PRIMARY | {"CLUSTERDOWN"}:
+            self._slots[slot] = None
+
+    def _wire(self, address: Address) -> Wire:
+        wire = self._wires.get(address)
+        if wire is None:
+            wire = self._wires[address] = Wire(_always(address), self._place.greeting, self._place.tls)
+        return wire
+
+    async def _learn(self) -> None:
+        """One asks for all who wait, and not more often than the cluster can have changed."""
+        if self._learning is None or self._learning.done():
+            if asyncio.get_running_loop().time() < self._learned + RELEARN_SECONDS:
+                return
+            self._learning = asyncio.create_task(self._ask_around())
+        await asyncio.shield(self._learning)
+
+    async def _ask_around(self) -> None:
+        for address in dict.fromkeys([*self._wires, *self._place.addresses]):
+            try:
+                shares = await self._wire(address).call("CLUSTER", "SLOTS")
+            except StoreUnavailable:
+                continue
+            for first, last, (host, port, *_), *_replicas in shares:
+                holder = Address(host.decode() or address.host, int(port))
+                self._slots[first : last + 1] = [holder] * (last + 1 - first)
+            self._learned = asyncio.get_running_loop().time()
+            await self._forget_others()
+            return
+        raise StoreUnavailable("no server of the cluster answers")
+
+    async def _forget_others(self) -> None:
+        known = {*self._slots, *self._place.addresses}
+        for address in [address for address in self._wires if address not in known]:
+            await self._wires.pop(address).close()
+
+
+def slot_of(key: bytes) -> int:
+    """The slot of a key: of the part between its first braces, so that keys with the same tag live together."""
+    start = key.find(b"{")
+    end = key.find(b"}", start + 1) if start >= 0 else -1
+    return binascii.crc_hqx(key[start + 1 : end] if end > start + 1 else key, 0) % SLOTS
+
+
+def _redirected(refusal: Refusal, asked: Address) -> Address:
+    host, _, port = refusal.rest.split(" ")[-1].rpartition(":")
+    return Address(host or asked.host, int(port))
+
+
+def _always(address: Address) -> Any:
+    async def find() -> Address:
+        return address
+
+    return find
+
+
+def _looked_at(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
+def _login(who: str) -> tuple[tuple[Word, ...], ...]:
+    user, _, password = who.partition(":")
+    if not password:
+        return ()
+    return (("AUTH", unquote(user), unquote(password)) if user else ("AUTH", unquote(password)),)
+
+
+def _address(text: str, default_port: int) -> Address:
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, str(default_port)
+    if not host or not port.isdecimal():
+        raise ValueError("expected servers as host or host:port, separated by commas")
+    return Address(host.strip("[]"), int(port))

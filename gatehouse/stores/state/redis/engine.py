@@ -1,0 +1,242 @@
+"""State in Redis or Valkey, shared by every node.
+
+    gatehouse:{17}              hash    sessions of user 17 by id, and the user's epoch
+    gatehouse:captcha:<hex>     text    a captcha that has been used
+    gatehouse:rate:<key>        text    when a rate would be idle again
+    gatehouse:mark:<key>        text    something remembered, until when
+    gatehouse:{waits}:<key>     text    failures under a key
+    gatehouse:{waits}           zset    the keys that must wait, by the end of the wait
+
+All that is known of a user is one key. So a session and its epoch are one read of one key, every change to a
+user's sessions is one script over one key, and a Cluster has nothing to say about it. What expires by time is left
+to the server: each key has an expiry, and the expiry never comes before the time the caller named.
+
+A session is stored as `generation opened rotated ends latest address agent`: text that a person can read and a
+script can take apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, Rotation, Session, Strikes, Waits
+from gatehouse.stores.state.redis import advice
+from gatehouse.stores.state.redis.cluster import connect, read_url
+from gatehouse.stores.state.redis.connection import Refusal, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterable, Mapping, Sequence
+
+    from gatehouse.parsing import Rate
+    from gatehouse.stores.state.protocol import Standing
+
+# So many epochs are raised in one pipeline.
+EPOCH_BATCH = 1_000
+
+_WAITING = b"gatehouse:{waits}"
+_ENDS = 3  # where the end stands in a stored session
+
+
+class Script:
+    """A file beside this one, which the server knows by its digest after the first use."""
+
+    def __init__(self, name: str) -> None:
+        self.text = (Path(__file__).parent / "scripts" / f"{name}.lua").read_bytes()
+        self.digest = hashlib.sha1(self.text, usedforsecurity=False).hexdigest()
+
+
+_OPEN, _ROTATE, _END, _END_ALL = Script("open"), Script("rotate"), Script("end"), Script("end_all")
+_EPOCH, _TAKE, _STRIKE, _FORGIVE = Script("epoch"), Script("take"), Script("strike"), Script("forgive")
+
+
+class RedisState:
+    """The `State` protocol over one server, Sentinels or a Cluster. Connects when it is first asked."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `ValueError` if the URL cannot be read."""
+        self._servers = connect(read_url(url))
+        self._commands: Counter[str] = Counter()
+
+    def _call(self, key: bytes, name: str, *words: Word) -> Awaitable[Any]:
+        self._commands[name.lower()] += 1
+        return self._servers.call(key, name, *words)
+
+    async def _run(self, script: Script, keys: tuple[bytes, ...], *words: Word) -> Any:
+        try:
+            return await self._call(keys[0], "EVALSHA", script.digest, len(keys), *keys, *words)
+        except Refusal as refusal:
+            if refusal.kind != "NOSCRIPT":
+                raise
+        # Refused before anything was done, so it can be said again, this time in full.
+        return await self._call(keys[0], "EVAL", script.text, len(keys), *keys, *words)
+
+    # Sessions
+
+    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+        key = (_user(session.user),)
+        packed = _packed(session)
+        epoch, *gone = await self._run(_OPEN, key, session.id, packed, at_most, repr(session.opened), KEEP_ENDED)
+        return session._replace(epoch=int(epoch or 0)), _pairs(gone, epoch)
+
+    async def standing(self, session_id: str) -> Standing | None:
+        user = session_id.partition("-")[0]
+        key = _user(user)
+        packed, epoch = await self._call(key, "HMGET", key, session_id, "epoch")
+        return (int(user), float(packed.split(b" ", 4)[_ENDS]), int(epoch or 0)) if packed else None
+
+    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
+        key = (_user(session_id.partition("-")[0]),)
+        found = await self._run(_ROTATE, key, session_id, generation, repr(now), repr(ends), KEEP_ENDED)
+        if found is None:
+            return None
+        rotated, packed, epoch = found
+        return Rotation(rotated == 1, _unpacked(session_id, packed, epoch))
+
+    async def end_session(self, session_id: str) -> Session | None:
+        packed, epoch = await self._run(_END, (_user(session_id.partition("-")[0]),), session_id)
+        return _unpacked(session_id, packed, epoch) if packed else None
+
+    async def sessions_of(self, user: int) -> Sequence[Session]:
+        key = _user(user)
+        return _oldest_first(await self._call(key, "HGETALL", key))
+
+    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
+        found = await self._run(_END_ALL, (_user(user),), keep or "")
+        return [session for session in _oldest_first(found) if session.id != keep]
+
+    # Epochs
+
+    async def raise_epochs(self, users: Iterable[int], now: float) -> None:
+        everyone = list(users)
+        for start in range(0, len(everyone), EPOCH_BATCH):
+            batch = everyone[start : start + EPOCH_BATCH]
+            await asyncio.gather(
+                *(self._run(_EPOCH, (_user(user),), int(now * 1000), KEEP_EPOCH) for user in batch),
+            )
+
+    # Captchas
+
+    async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:
+        key = b"gatehouse:captcha:" + fingerprint.hex().encode()
+        return await self._call(key, "SET", key, "1", "NX", "EX", _life(expires, now)) is not None
+
+    # Limits
+
+    async def take(self, key: str, rate: Rate, now: float) -> float:
+        wait = await self._run(
+            _TAKE, (_named(b"gatehouse:rate:", key),), repr(now), repr(rate.seconds / rate.count), rate.seconds
+        )
+        return float(wait)
+
+    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
+        after = await self._run(
+            _STRIKE,
+            (_struck(key), _WAITING),
+            _text(key),
+            repr(now),
+            waits.free,
+            waits.window,
+            waits.memory,
+            *waits.steps,
+        )
+        return _strikes(key, after) if after else None
+
+    async def strikes(self, key: str) -> Strikes | None:
+        name = _struck(key)
+        found = await self._call(name, "GET", name)
+        return _strikes(key, found) if found else None
+
+    async def forgive(self, key: str) -> bool:
+        return bool(await self._run(_FORGIVE, (_struck(key), _WAITING), _text(key)))
+
+    async def waiting(self, now: float) -> Sequence[Strikes]:
+        found = await self._call(_WAITING, "ZREVRANGEBYSCORE", _WAITING, "+inf", f"({now!r}")
+        pairs = [member.split(b" ", 4) for member in found]
+        return [_strikes(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
+
+    async def remember(self, key: str, expires: float, now: float) -> None:
+        name = _named(b"gatehouse:mark:", key)
+        await self._call(name, "SET", name, repr(expires), "EX", _life(expires, now))
+
+    async def remembers(self, key: str, now: float) -> bool:
+        name = _named(b"gatehouse:mark:", key)
+        expires = await self._call(name, "GET", name)
+        return expires is not None and float(expires) > now
+
+    # Housekeeping
+
+    async def sweep(self, now: float) -> Sequence[Session]:  # noqa: ARG002 - the server lets go by itself
+        return ()
+
+    def counts(self) -> Mapping[str, int]:
+        return self._commands
+
+    async def ping(self) -> None:
+        await self._call(b"gatehouse:ping", "SET", "gatehouse:ping", "1", "EX", 60)
+
+    async def advice(self) -> list[str]:
+        return await advice.gather(self._servers)
+
+    async def close(self) -> None:
+        await self._servers.close()
+
+
+def _text(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _named(prefix: bytes, key: str) -> bytes:
+    return prefix + _text(key)
+
+
+def _struck(key: str) -> bytes:
+    return _WAITING + b":" + _text(key)
+
+
+def _user(user: int | str) -> bytes:
+    return f"gatehouse:{{{user}}}".encode()
+
+
+def _life(expires: float, now: float) -> int:
+    return max(1, math.ceil(expires - now))
+
+
+def _packed(session: Session) -> bytes:
+    times = " ".join(map(repr, (session.opened, session.rotated, session.ends, session.latest)))
+    return _text(f"{session.generation} {times} {session.address} {session.agent}")
+
+
+def _unpacked(session_id: str, packed: bytes, epoch: bytes | None) -> Session:
+    text = packed.decode("utf-8", "surrogatepass")
+    generation, opened, rotated, ends, latest, address, agent = text.split(" ", 6)
+    return Session(
+        session_id,
+        int(session_id.partition("-")[0]),
+        int(generation),
+        float(opened),
+        float(rotated),
+        float(ends),
+        float(latest),
+        address,
+        agent,
+        int(epoch or 0),
+    )
+
+
+def _pairs(flat: Sequence[bytes], epoch: bytes | None) -> list[Session]:
+    return [_unpacked(flat[i].decode(), flat[i + 1], epoch) for i in range(0, len(flat), 2) if flat[i] != b"epoch"]
+
+
+def _oldest_first(fields: Sequence[bytes]) -> list[Session]:
+    epoch = dict(zip(fields[::2], fields[1::2], strict=True)).get(b"epoch")
+    return sorted(_pairs(fields, epoch), key=lambda session: (session.opened, session.id))
+
+
+def _strikes(key: str, found: bytes) -> Strikes:
+    failures, since, level, until = found.split(b" ")
+    return Strikes(key, int(failures), float(since), int(level), float(until))

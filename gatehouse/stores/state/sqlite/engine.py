@@ -1,0 +1,259 @@
+"""State in one SQLite file that all workers of a machine share (WAL).
+
+Point reads take a few microseconds and run on the event loop; every write goes through the `Writer`. A read
+opens its own snapshot, so it sees every commit of every worker that was acknowledged before it began. How a session
+stands is remembered until the next commit, whoever makes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.state.protocol import KEEP_ENDED, Rotation, Session, Strikes, Waits, forget_at, next_strikes
+from gatehouse.stores.state.sqlite.commits import Commits
+from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
+from gatehouse.stores.state.sqlite.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from gatehouse.parsing import Rate
+    from gatehouse.stores.state.protocol import Standing
+
+SWEEP_BATCH = 500
+# Sessions whose standing is remembered. A commit forgets them all, so there is no point in more.
+REMEMBERED = 4_096
+
+_COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
+_EPOCH = "coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"
+_WITH_EPOCH = f"{_COLUMNS}, {_EPOCH}"
+_STANDING = f"SELECT user, ends, {_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as below
+_READ = f"SELECT {_WITH_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608
+_OF_USER = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? ORDER BY opened, id"  # noqa: S608
+_OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER BY opened, id LIMIT ?"  # noqa: S608
+_ROTATE = (
+    "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
+    f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
+)
+_STRIKES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
+
+
+def live_sessions(path: Path, now: float) -> Iterator[Session]:
+    """Every session that lives, for a move to another engine. Read as it goes: a million fit."""
+    connection = connect(path)
+    try:
+        query = f"SELECT {_COLUMNS} FROM sessions s WHERE s.ends > ? ORDER BY s.id"  # noqa: S608 - constants only
+        for row in connection.execute(query, (now,)):
+            yield Session._make((*row, 0))
+    finally:
+        connection.close()
+
+
+class SQLiteState:
+    """The `State` protocol over one file."""
+
+    def __init__(self, path: Path) -> None:
+        create(path)
+        self._reader = connect(path)
+        self._read = self._reader.cursor().execute
+        self._reads = 0
+        self._commits = Commits(self._reader)
+        self._standings: dict[str, Standing] = {}
+        self._writer = Writer(lambda: connect(path))
+
+    def _row(self, sql: str, *values: apsw.SQLiteValue) -> Any:
+        """The only row there can be, as a tuple, or its only column; None if there is none."""
+        # get, not fetchone: a statement that is not run to its end keeps its snapshot, and the next read of this
+        # connection would not see what other workers have committed since.
+        self._reads += 1
+        try:
+            return self._read(sql, values).get
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+
+    # Sessions
+
+    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+        def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
+            db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
+            [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
+            [(number,)] = db.execute("SELECT count(*) FROM sessions WHERE user = ?", (session.user,))
+            if number <= at_most:
+                return opened, []
+            oldest = db.execute(_OLDEST, (session.user, session.id, number - at_most)).fetchall()
+            return opened, _remove(db, [Session._make(row) for row in oldest])
+
+        return await self._writer.write(work)
+
+    async def standing(self, session_id: str) -> Standing | None:
+        if self._commits.any():
+            self._standings.clear()
+        standing = self._standings.get(session_id)
+        if standing is None:
+            standing = self._row(_STANDING, session_id)
+            if standing is not None and len(self._standings) < REMEMBERED:
+                self._standings[session_id] = standing
+        return standing
+
+    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
+        def work(db: apsw.Connection) -> Rotation | None:
+            # One statement in the usual case: each one hands the interpreter's lock back and forth.
+            for *rotated, day in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
+                session = Session._make(rotated)
+                if day != day_of(session.ends):
+                    db.execute("UPDATE sessions SET day = ? WHERE id = ?", (day_of(session.ends), session_id))
+                return Rotation(rotated=True, session=session)
+            for row in db.execute(_READ, (session_id,)).fetchall():
+                return Rotation(rotated=False, session=Session._make(row))
+            return None
+
+        return await self._writer.write(work)
+
+    async def end_session(self, session_id: str) -> Session | None:
+        def work(db: apsw.Connection) -> Session | None:
+            row = db.execute(_READ, (session_id,)).fetchone()
+            return _remove(db, [Session._make(row)])[0] if row else None
+
+        return await self._writer.write(work)
+
+    async def sessions_of(self, user: int) -> Sequence[Session]:
+        try:
+            return _of_user(self._reader, user)
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+
+    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
+        return await self._writer.write(
+            lambda db: _remove(db, [session for session in _of_user(db, user) if session.id != keep])
+        )
+
+    # Epochs
+
+    async def raise_epochs(self, users: Iterable[int], now: float) -> None:
+        # Milliseconds, so that an epoch lost with the file cannot come back with another meaning.
+        values = [(user, int(now * 1000)) for user in users]
+        await self._writer.write(
+            lambda db: db.executemany(
+                "INSERT INTO epochs VALUES (?, ?) ON CONFLICT (user)"
+                " DO UPDATE SET epoch = max(epoch + 1, excluded.epoch)",
+                values,
+            )
+        )
+
+    # Captchas
+
+    async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:  # noqa: ARG002 - swept later
+        def work(db: apsw.Connection) -> bool:
+            db.execute("INSERT OR IGNORE INTO captchas VALUES (?, ?)", (fingerprint, expires))
+            return db.changes() == 1
+
+        return await self._writer.write(work)
+
+    # Limits
+
+    async def take(self, key: str, rate: Rate, now: float) -> float:
+        """GCRA: one number a key, the time at which the key would be idle again."""
+        interval = rate.seconds / rate.count
+
+        def work(db: apsw.Connection) -> float:
+            row = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).fetchone()
+            arrival = max(float(row[0]) if row else now, now)
+            wait = arrival + interval - rate.seconds - now
+            if wait > 1e-9:
+                return wait
+            db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival + interval))
+            return 0.0
+
+        return await self._writer.write(work)
+
+    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
+        def work(db: apsw.Connection) -> Strikes | None:
+            row = db.execute(_STRIKES, (key,)).fetchone()
+            after = next_strikes(Strikes._make(row) if row else None, key, waits, now)
+            if after is not None:
+                db.execute(
+                    "INSERT OR REPLACE INTO strikes VALUES (?, ?, ?, ?, ?, ?)",
+                    (*after, forget_at(after, waits)),
+                )
+            return after
+
+        return await self._writer.write(work)
+
+    async def strikes(self, key: str) -> Strikes | None:
+        row = self._row(_STRIKES, key)
+        return Strikes._make(row) if row else None
+
+    async def forgive(self, key: str) -> bool:
+        def work(db: apsw.Connection) -> bool:
+            db.execute("DELETE FROM strikes WHERE key = ?", (key,))
+            return db.changes() == 1
+
+        if self._row(_STRIKES, key) is None:
+            return False  # the usual case at login: nothing to forgive, nothing to write
+        return await self._writer.write(work)
+
+    async def waiting(self, now: float) -> Sequence[Strikes]:
+        try:
+            rows = self._reader.execute(
+                "SELECT key, failures, since, level, until FROM strikes WHERE until > ? ORDER BY until DESC",
+                (now,),
+            ).fetchall()
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+        return [Strikes._make(row) for row in rows]
+
+    async def remember(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
+        await self._writer.write(lambda db: db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, expires)))
+
+    async def remembers(self, key: str, now: float) -> bool:
+        return self._row("SELECT 1 FROM marks WHERE key = ? AND expires > ?", key, now) is not None
+
+    # Housekeeping
+
+    async def sweep(self, now: float) -> Sequence[Session]:
+        def work(db: apsw.Connection) -> list[Session]:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
+                (day_of(now - KEEP_ENDED), now - KEEP_ENDED, SWEEP_BATCH),
+            ).fetchall()
+            for table, key, column in (
+                ("captchas", "fingerprint", "expires"),
+                ("rates", "key", "arrival"),
+                ("strikes", "key", "expires"),
+                ("marks", "key", "expires"),
+            ):
+                db.execute(
+                    f"DELETE FROM {table} WHERE {key} IN"  # noqa: S608 - constants only
+                    f" (SELECT {key} FROM {table} WHERE {column} <= ? LIMIT ?)",
+                    (now, SWEEP_BATCH),
+                )
+            return _remove(db, [Session._make((*row, 0)) for row in rows])
+
+        return await self._writer.write(work)
+
+    def counts(self) -> Mapping[str, int]:
+        return {"read": self._reads, "write": self._writer.written, "commit": self._writer.commits}
+
+    async def ping(self) -> None:
+        await self._writer.write(lambda db: db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall())
+
+    async def advice(self) -> list[str]:
+        return []  # `connect` sets everything that matters
+
+    async def close(self) -> None:
+        self._reader.close()
+        if self._writer.close():
+            self._commits.close()  # else it would take the lock away under which the writer still writes
+
+
+def _of_user(db: apsw.Connection, user: int) -> list[Session]:
+    return [Session._make(row) for row in db.execute(_OF_USER, (user,))]
+
+
+def _remove(db: apsw.Connection, sessions: list[Session]) -> list[Session]:
+    db.executemany("DELETE FROM sessions WHERE id = ?", [(session.id,) for session in sessions])
+    return sessions

@@ -1,0 +1,40 @@
+"""What a request for a captcha does not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, event
+
+from tests.support.inprocess import InProcess
+
+
+@pytest.fixture
+def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
+    with InProcess(tmp_path / "data", limits="on", limit_captcha_address="1000/minute") as running:
+        yield running
+
+
+def test_issuing_writes_to_no_store(gatehouse: InProcess) -> None:
+    """Counted where writing happens: operations of the state store, statements of the database, bytes of the files."""
+    statements: list[str] = []
+    event.listen(
+        Engine,  # every engine there is, also the one that answers look-ups
+        "before_cursor_execute",
+        lambda _connection, _cursor, statement, *_: statements.append(statement),
+    )
+
+    def files() -> dict[str, int]:
+        return {file.name: file.stat().st_mtime_ns for file in gatehouse.settings.data_dir.iterdir()}
+
+    before, operations = files(), dict(gatehouse.service.state.counts())
+    for _ in range(200):
+        assert gatehouse.request("GET", "/api/v1/auth/captcha").status == 200
+    assert dict(gatehouse.service.state.counts()) == operations
+    assert statements == []
+    assert files() == before
+    gatehouse.login()
+    assert dict(gatehouse.service.state.counts()) != operations, "the counting works"
+    assert statements

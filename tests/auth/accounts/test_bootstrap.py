@@ -1,0 +1,125 @@
+"""The first start, the second, and two at once; the folder it leaves; the settings it refuses."""
+
+from __future__ import annotations
+
+import re
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversation import ME, bearer, login
+from tests.support.running import Running, environment, free_port
+
+
+def test_the_administrator_is_made_once_with_a_random_password_shown_once(tmp_path: Path) -> None:
+    service = Running(tmp_path / "data", admin_password="")
+    with service:
+        [password] = re.findall(r"password\s+(\S+)", service.output())
+        assert len(password) >= 20
+        with service.client() as client:
+            tokens = login(client, password=password)
+    with service, service.client() as client:
+        assert service.output().count("password") == 1, "the second start shows nothing"
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200, "and changes nothing"
+        assert login(client, password=password)
+
+
+def test_everything_in_the_folder_is_for_the_owner_only(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as service, service.client() as client:
+        login(client)
+        assert stat.S_IMODE(service.data.stat().st_mode) == 0o700
+        files = list(service.data.iterdir())
+        assert {"accounts.db", "state.db", "secret"} <= {file.name for file in files}
+        for file in files:
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
+
+
+def test_two_first_starts_at_once_do_not_collide(tmp_path: Path) -> None:
+    """On one folder, with two ports: both serve, and there is one administrator and one key."""
+    services = [Running(tmp_path / "data") for _ in range(3)]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(Running.start, services))
+    try:
+        keys = set()
+        for service in services:
+            with service.client() as client:
+                keys.add(client.get("/.well-known/jwks.json").text)
+        assert len(keys) == 1
+        with services[0].client() as one, services[1].client() as other:
+            assert other.get(ME, headers=bearer(login(one))).status_code == 401, "another issuer: another port"
+            assert login(other)
+    finally:
+        for service in services:
+            service.stop()
+
+
+def start_refused(tmp_path: Path, **settings: object) -> str:
+    port = settings.pop("port", None) or free_port()
+    done = subprocess.run(
+        [sys.executable, "-m", "gatehouse", "serve"],
+        env=environment(tmp_path / "data", int(str(port)), **settings),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_weak_administrators_password_is_refused_off_loopback(tmp_path: Path) -> None:
+    problem = start_refused(tmp_path, host="0.0.0.0", admin_password="admin123", limits="on", captcha_test_answer="")
+    assert "GATEHOUSE_ADMIN_PASSWORD" in problem
+    assert "admin123" not in problem
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::"])
+def test_the_test_switches_are_refused_off_loopback(tmp_path: Path, host: str) -> None:
+    problem = start_refused(tmp_path, host=host)
+    assert "CAPTCHA_TEST_ANSWER" in problem
+    assert "LIMITS" in problem
+
+
+def test_the_test_switches_are_announced_loudly(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as service:
+        assert service.output().count("TEST SWITCH") == 2
+
+
+@pytest.mark.parametrize(
+    "secret", ["short", "a" * 64, "change-me-change-me-change-me-change-me", "SecretKey012345678901234567890123456789"]
+)
+def test_weak_secrets_are_refused(tmp_path: Path, secret: str) -> None:
+    problem = start_refused(tmp_path, secret=secret)
+    assert "secret" in problem.lower()
+    assert secret not in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("port", "70000"),
+        ("workers", "many"),
+        ("access_ttl", "soon"),
+        ("limit_login_name", "often"),
+        ("trusted_proxies", "10.0.0.0/99"),
+        ("cors_origins", "console.example.com/"),
+        ("captcha_difficulty", "impossible"),
+        ("captcha_test_answer", "abc"),
+        ("issuer", "not a url"),
+        ("database_url", "mysql://x/y"),
+        ("secret_file", "/nowhere/secret"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path, name: str, value: str) -> None:
+    assert name.upper() in start_refused(tmp_path, **{name: value}).upper().replace(" ", "_")
+
+
+def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as service:
+        problem = start_refused(tmp_path, port=service.port)
+        assert str(service.port) in problem

@@ -1,0 +1,147 @@
+"""Access tokens that somebody else made: none of them opens anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tests.support.inprocess import InProcess
+
+
+@pytest.fixture
+def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
+    with InProcess(tmp_path / "data") as running:
+        yield running
+
+
+def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    header, claims, _ = token.split(".")
+    return json.loads(_decoded(header)), json.loads(_decoded(claims))
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _encoded(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def forge(header: dict[str, Any], claims: dict[str, Any], sign: Callable[[bytes], bytes]) -> str:
+    body = f"{_encoded(json.dumps(header).encode())}.{_encoded(json.dumps(claims).encode())}"
+    return f"{body}.{_encoded(sign(body.encode()))}"
+
+
+def ours(gatehouse: InProcess) -> Callable[[bytes], bytes]:
+    return gatehouse.service.ring.signer[1]
+
+
+def test_a_faithful_copy_is_taken(gatehouse: InProcess) -> None:
+    """So that the refusals below are for what each of them changes."""
+    header, claims = parts(gatehouse.login().data["accessToken"])
+    assert gatehouse.me(forge(header, claims, ours(gatehouse))).status == 200
+
+
+@pytest.mark.parametrize("algorithm", ["none", "None", "NONE", "HS256", "HS512", "RS256", "ES256", "Ed448", "", None])
+def test_no_other_algorithm(gatehouse: InProcess, algorithm: str | None) -> None:
+    header, claims = parts(gatehouse.login().data["accessToken"])
+    public = Ed25519PublicKey.from_public_bytes(gatehouse.service.ring.stored[0].public)
+    raw = public.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    signatures: list[Callable[[bytes], bytes]] = [
+        lambda _: b"",
+        lambda body: hmac.digest(raw, body, "sha256"),
+        lambda body: hmac.digest(pem, body, hashlib.sha256),
+        lambda body: hmac.digest(b"", body, "sha256"),
+        ours(gatehouse),
+    ]
+    for sign in signatures:
+        assert gatehouse.me(forge(header | {"alg": algorithm}, claims, sign)).code == "A0230"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"typ": "JWT"}, {"typ": None}, {"typ": "at+jwt\0"}, {"kid": "unknown"}, {"kid": None}, {"kid": 5},
+        {"kid": ["x"]}, {"kid": "../../secret"}, {"crit": ["b64"], "b64": False}, {"zip": "DEF"},
+    ],
+)  # fmt: skip
+def test_no_other_header(gatehouse: InProcess, change: dict[str, Any]) -> None:
+    header, claims = parts(gatehouse.login().data["accessToken"])
+    token = forge(header | change, claims, ours(gatehouse))
+    refused = gatehouse.me(token).code == "A0230"
+    assert refused or change == {"zip": "DEF"}, "an unknown member that is not critical may be passed over"
+
+
+@pytest.mark.parametrize("member", ["jku", "x5u", "jwk", "x5c"])
+def test_a_key_that_comes_along_is_no_key(gatehouse: InProcess, member: str) -> None:
+    header, claims = parts(gatehouse.login().data["accessToken"])
+    thief = Ed25519PrivateKey.generate()
+    raw = thief.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    brought: Any = {"kty": "OKP", "crv": "Ed25519", "x": _encoded(raw), "kid": header["kid"]}
+    if member in {"jku", "x5u"}:
+        brought = "http://127.0.0.1:1/keys"
+    assert gatehouse.me(forge(header | {member: brought}, claims, thief.sign)).code == "A0230"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"iss": "https://evil.example.com"}, {"iss": None}, {"aud": "another"}, {"aud": ["another"]}, {"aud": None},
+        {"exp": 0}, {"exp": None}, {"exp": "soon"}, {"exp": 1e400}, {"sub": "2"}, {"sub": "1 OR 1=1"}, {"sub": None},
+        {"sid": "1-AAAAAAAAAAAAAAAAAAAAAA"}, {"sid": None}, {"sid": "' --"}, {"sid": "*"}, {"sid": "{1}"},
+    ],
+)  # fmt: skip
+def test_no_other_claims_even_if_signed(gatehouse: InProcess, change: dict[str, Any]) -> None:
+    """As if the key were ours and the mistake too."""
+    header, claims = parts(gatehouse.login().data["accessToken"])
+    changed = {name: value for name, value in (claims | change).items() if value is not None}
+    assert gatehouse.me(forge(header, changed, ours(gatehouse))).code == "A0230"
+
+
+def test_every_changed_bit_breaks_it(gatehouse: InProcess) -> None:
+    token = gatehouse.login().data["accessToken"]
+    for at in range(0, len(token), 7):
+        other = "A" if token[at] != "A" else "B"
+        changed = token[:at] + other + token[at + 1 :]
+        # The last character of a base64 text carries bits that nobody reads.
+        assert gatehouse.me(changed).code == "A0230" or at == len(token) - 1
+
+
+def test_expiry_is_to_the_second_and_skew_gives_nothing(gatehouse: InProcess) -> None:
+    token = gatehouse.login().data["accessToken"]
+    gatehouse.clock.move(7199)
+    assert gatehouse.me(token).status == 200
+    gatehouse.clock.move(1)
+    assert gatehouse.me(token).code == "A0230"
+
+
+def test_a_token_that_was_remembered_is_still_looked_up(gatehouse: InProcess) -> None:
+    token = gatehouse.login().data["accessToken"]
+    for _ in range(3):
+        assert gatehouse.me(token).status == 200
+    assert gatehouse.logout(token).status == 200
+    assert gatehouse.me(token).code == "A0230"
+
+
+def test_the_library_agrees_with_how_we_sign(gatehouse: InProcess) -> None:
+    token = gatehouse.login().data["accessToken"]
+    [key] = gatehouse.request("GET", "/.well-known/jwks.json").json["keys"]
+    claims = jwt.decode(
+        token,
+        jwt.PyJWK(key),
+        algorithms=["EdDSA"],
+        audience="gatehouse",
+        options={"verify_exp": False, "verify_iat": False},
+    )
+    assert claims == parts(token)[1]

@@ -1,0 +1,153 @@
+"""kill -9 of the whole service under load: what was answered before is true after the next start."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.conversation import LOGOUT, ME, bearer, login, refresh
+from tests.support.running import Running
+
+
+class Client(threading.Thread):
+    """Logs in, refreshes, logs out, over and over, and notes only what was answered."""
+
+    def __init__(self, service: Running) -> None:
+        super().__init__()
+        self.service = service
+        self.current: dict[str, dict[str, Any]] = {}  # by its first refresh token: the newest token set
+        self.logged_out: list[dict[str, Any]] = []
+        self.uncertain: set[str] = set()  # a request about it was under way when the service died
+
+    def run(self) -> None:
+        with self.service.client() as client:
+            for number in itertools.count():
+                name = ""
+                try:
+                    tokens = login(client)
+                    name = tokens["refreshToken"]
+                    self.current[name] = tokens
+                    for _ in range(3):
+                        self.current[name] = refresh(client, self.current[name]).json()["data"]
+                    if number % 2:
+                        assert client.post(LOGOUT, headers=bearer(self.current[name])).status_code == 200
+                        self.logged_out.append(self.current.pop(name))
+                except httpx.TransportError:
+                    self.uncertain.add(name)
+                    return
+
+
+def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    service = Running(tmp_path / "data", workers=2).start()
+    clients = [Client(service) for _ in range(6)]
+    for client in clients:
+        client.start()
+    while sum(len(client.logged_out) for client in clients) < 30:
+        time.sleep(0.01)
+    service.kill()
+    for client in clients:
+        client.join()
+
+    with service, service.client() as http:
+        kept = [tokens for each in clients for name, tokens in each.current.items() if name not in each.uncertain]
+        assert len(kept) > 10
+        for tokens in kept:
+            assert http.get(ME, headers=bearer(tokens)).status_code == 200
+            assert refresh(http, tokens).status_code == 200
+        for tokens in (tokens for each in clients for tokens in each.logged_out):
+            assert http.get(ME, headers=bearer(tokens)).json()["code"] == "A0230"
+            assert refresh(http, tokens).json()["code"] == "A0231"
+
+
+def test_a_killed_worker_is_replaced_and_nobody_is_logged_out(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+        tokens = login(client)
+        for worker in service.workers():
+            worker.kill()
+            worker.wait(10)  # until then the kernel may still hand it a connection
+            service.wait_until_live()
+            assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        deadline = time.monotonic() + 10
+        while len(service.workers()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(service.workers()) == 2
+
+
+def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+        tokens = login(client)
+        for _ in range(6):
+            worker = service.workers()[-1]
+            worker.kill()
+            worker.wait(10)
+            service.wait_until_live()
+            assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        deadline = time.monotonic() + 10
+        while service.output().count("a worker has died") < 6 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert service.output().count("a worker has died") == 6
+
+
+class Leaver(threading.Thread):
+    """Logs in, is known on several connections, logs out, and asks all of them and new ones again."""
+
+    def __init__(self, service: Running, until: float) -> None:
+        super().__init__(daemon=True)
+        self.service = service
+        self.until = until
+        self.before: set[int] = set()
+        self.after: set[int] = set()
+        self.left = 0
+
+    def run(self) -> None:
+        while time.monotonic() < self.until:
+            with suppress(httpx.TransportError), ExitStack() as stack:
+                connections = [stack.enter_context(self.service.client()) for _ in range(4)]
+                tokens = bearer(login(connections[0]))
+                self.before |= {self._ask(each, tokens) for each in connections}
+                if connections[1].post(LOGOUT, headers=tokens).status_code == 200:
+                    self.left += 1
+                    connections += [stack.enter_context(self.service.client()) for _ in range(4)]
+                    self.after |= {self._ask(each, tokens) for each in connections}
+
+    def _ask(self, client: httpx.Client, tokens: dict[str, str]) -> int:
+        while time.monotonic() < self.until + 20:
+            try:
+                return client.get(ME, headers=tokens).status_code
+            except httpx.TransportError:  # its worker was killed: another answers
+                time.sleep(0.01)
+        return 0
+
+
+def test_a_logout_holds_in_every_worker_while_they_are_being_killed(tmp_path: Path) -> None:
+    """Workers remember sessions, and learn from the file what the others have ended."""
+    with Running(tmp_path / "data", workers=3) as service:
+        leavers = [Leaver(service, time.monotonic() + 8) for _ in range(3)]
+        for leaver in leavers:
+            leaver.start()
+        for _ in range(6):
+            time.sleep(1)
+            random.choice(service.workers()).kill()
+        for leaver in leavers:
+            leaver.join()
+    assert sum(leaver.left for leaver in leavers) > 20
+    assert [(leaver.before, leaver.after) for leaver in leavers] == [({200}, {401})] * 3
+
+
+def test_workers_that_cannot_run_end_the_service_and_it_says_why(tmp_path: Path) -> None:
+    service = Running(tmp_path / "data", workers=1).start()
+    for file in service.data.glob("state.db*"):
+        file.unlink()
+    (service.data / "state.db").mkdir()
+    service.workers()[0].kill()
+    assert service.process is not None
+    assert service.process.wait(60) == 1
+    assert "state.db" in service.output()
+    assert "workers die as fast as they are started; giving up" in service.output()

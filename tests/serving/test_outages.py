@@ -1,0 +1,173 @@
+"""A store is lost: nothing is let in, every answer comes in bounded time, and its return is enough to go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, assert_failure, bearer, credentials, login, refresh
+from tests.support.engines import PostgresServer, RedisServer
+from tests.support.running import Running
+
+# What a front end waits at the worst; the documentation names the same bound.
+BOUND_SECONDS = 5
+RETURN_SECONDS = 2
+
+
+class House:
+    """A service of its own, with servers that may be stopped."""
+
+    def __init__(self, running: Running, postgres: PostgresServer, redis: RedisServer) -> None:
+        self.running = running
+        self.postgres = postgres
+        self.redis = redis
+        self.client = httpx.Client(base_url=running.url, timeout=BOUND_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    postgres, redis = PostgresServer(), RedisServer()
+    try:
+        postgres.start()
+        redis.start()
+        urls = {"database_url": postgres.create("outages"), "state_url": redis.url()}
+        with Running(tmp_path_factory.mktemp("outages") / "data", workers=1, **urls) as running:
+            house = House(running, postgres, redis)
+            yield house
+            house.client.close()
+    finally:
+        postgres.remove()
+        redis.remove()
+
+
+def assert_unavailable(answer: httpx.Response) -> None:
+    assert_failure(answer, 503, "C0300")
+    assert int(answer.headers["retry-after"]) >= 1
+
+
+def assert_not_ready(house: House, store: str) -> None:
+    ready = house.client.get("/health/ready")
+    assert (ready.status_code, ready.json()[store]) == (503, "down")
+    assert house.client.get("/health/live").status_code == 200
+
+
+def back_within(seconds: float, ask: Callable[[], httpx.Response]) -> httpx.Response:
+    """The first answer that is no 503; fails if there is none in time."""
+    deadline = time.monotonic() + seconds
+    while (answer := ask()).status_code == 503:
+        assert time.monotonic() < deadline, answer.text
+        time.sleep(0.05)
+    return answer
+
+
+@contextmanager
+def lost(server: PostgresServer | RedisServer, loss: str = "stop") -> Iterator[None]:
+    getattr(server, loss)()
+    try:
+        yield
+    finally:
+        if loss == "pause":
+            server.resume()
+        else:
+            server.start()
+
+
+LOSSES = ["stop", "kill", "pause"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_redis_is_lost_and_comes_back(house: House, loss: str) -> None:
+    client, tokens, ended = house.client, login(house.client), login(house.client)
+    assert client.post(LOGOUT, headers=bearer(ended)).status_code == 200
+    prepared = credentials(client)
+    with lost(house.redis, loss):
+        for answer in (
+            client.get(ME, headers=bearer(tokens)),
+            refresh(client, tokens),
+            client.post(LOGIN, json=prepared),
+            client.post(LOGOUT, headers=bearer(tokens)),
+            client.get(ME, headers=bearer(ended)),
+        ):
+            assert_unavailable(answer)
+        assert client.get(CAPTCHA).status_code == 200, "a captcha needs no store"
+        assert_failure(client.get(ME, headers=bearer("forged")), 401, "A0230")
+        assert_not_ready(house, "state")
+
+    assert back_within(RETURN_SECONDS, lambda: client.get("/health/ready")).status_code == 200
+    assert_failure(client.get(ME, headers=bearer(ended)), 401, "A0230")
+    login(client)
+    if loss != "pause":  # a paused server still does what it had been sent: the logout, unanswered
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        assert refresh(client, tokens).status_code == 200
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_postgresql_is_lost_and_comes_back(house: House, loss: str) -> None:
+    client, tokens = house.client, login(house.client)
+    assert client.get(ME, headers=bearer(tokens)).status_code == 200
+    prepared = credentials(client)
+    with lost(house.postgres, loss):
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200, "the profile is remembered"
+        renewed = refresh(client, tokens)
+        assert renewed.status_code == 200, "a refresh needs Redis alone while the profile is remembered"
+        assert_unavailable(client.post(LOGIN, json=prepared))
+        assert_not_ready(house, "accounts")
+        assert client.post(LOGOUT, headers=bearer(renewed.json()["data"])).status_code == 200
+        assert_failure(client.get(ME, headers=bearer(tokens)), 401, "A0230")
+
+    assert back_within(RETURN_SECONDS, lambda: client.get("/health/ready")).status_code == 200
+    login(client)
+
+
+def test_a_profile_that_is_not_remembered_needs_postgresql(house: House) -> None:
+    tokens = login(house.client)
+    house.running.stop()
+    house.running.start()
+    with lost(house.postgres):
+        assert_unavailable(house.client.get(ME, headers=bearer(tokens)))
+        assert_unavailable(refresh(house.client, tokens))
+    answer = back_within(RETURN_SECONDS, lambda: house.client.get(ME, headers=bearer(tokens)))
+    assert answer.status_code == 200, "the outage has ended no session"
+
+
+def test_a_worker_that_starts_without_postgresql_serves_when_it_is_back(house: House) -> None:
+    tokens = login(house.client)
+    with lost(house.postgres):
+        house.running.kill_workers()
+        house.running.wait_until_live()
+        assert_unavailable(house.client.get(ME, headers=bearer(tokens)))
+    assert back_within(RETURN_SECONDS, lambda: house.client.get(ME, headers=bearer(tokens))).status_code == 200
+    login(house.client)
+
+
+def test_a_service_starts_without_redis_and_serves_when_it_is_back(house: House) -> None:
+    with lost(house.redis):
+        house.running.stop()
+        house.running.start()
+        assert_not_ready(house, "state")
+    assert back_within(RETURN_SECONDS, lambda: house.client.get("/health/ready")).status_code == 200
+    login(house.client)
+
+
+def test_serving_on_an_empty_database_says_what_to_run(house: House, tmp_path: Path) -> None:
+    url = house.postgres.create("not_migrated", migrated=False)
+    running = Running(tmp_path / "data", database_url=url, state_url=house.redis.url(5))
+    with pytest.raises(RuntimeError, match="gatehouse migrate"):
+        running.start()
+
+
+def test_the_first_start_on_postgresql_makes_the_administrator(house: House, tmp_path: Path) -> None:
+    url = house.postgres.create("first_start")
+    options = {"database_url": url, "state_url": house.redis.url(6)}
+    with Running(tmp_path / "data", admin_password="", **options) as running:
+        password = running.output().split("password  ")[1].split()[0]
+        with running.client() as client:
+            login(client, password=password)
+    with Running(tmp_path / "data", admin_password="", **options) as running, running.client() as client:
+        assert "first start" not in running.output()
+        login(client, password=password)

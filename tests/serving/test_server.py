@@ -1,0 +1,149 @@
+"""How the service stands on its socket: prefix, origins, proxies, description, health, start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH, assert_failure, bearer, credentials, login
+from tests.support.running import Running
+
+# One worker, once it serves. Held generously below by what shared machines need; `make bench` measures.
+MOST_MEMORY = 110 * 1024 * 1024
+
+
+def test_every_path_lives_under_the_prefix(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", base_path="/sso/") as service:
+        root = service.url.removesuffix("/sso")
+        with httpx.Client(base_url=root) as client:
+            assert client.get(f"/sso{CAPTCHA}").status_code == 200
+            assert client.get("/sso/health/live").status_code == 200
+            assert client.get("/sso/openapi.json").json()["servers"] == [{"url": "/sso"}]
+            assert_failure(client.get("/sso/api/v1/nothing"), 404, "C0113")
+            outside = client.get(CAPTCHA)
+            assert (outside.status_code, outside.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+
+
+def test_configured_origins_are_answered_and_others_are_not(tmp_path: Path) -> None:
+    origin = "https://console.example.com"
+    with Running(tmp_path / "data", cors_origins=origin) as service, service.client() as client:
+        asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        preflight = client.options(LOGIN, headers=asked | {"Access-Control-Request-Headers": "authorization,x-tenant"})
+        assert preflight.status_code == 204
+        assert preflight.headers["access-control-allow-origin"] == origin
+        assert preflight.headers["access-control-allow-headers"] == "authorization,x-tenant"
+        assert "POST" in preflight.headers["access-control-allow-methods"]
+        for answer in (client.get(CAPTCHA, headers={"Origin": origin}), client.get(ME, headers={"Origin": origin})):
+            assert answer.headers["access-control-allow-origin"] == origin
+            assert answer.headers["vary"] == "origin"
+            assert "access-control-allow-credentials" not in answer.headers
+        for other in ("https://evil.example.com", "null", f"{origin}.evil.com", f"{origin}:8443"):
+            refused = client.options(LOGIN, headers=asked | {"Origin": other})
+            assert_failure(refused, 405, "C0113")
+            assert "access-control-allow-origin" not in refused.headers
+
+
+def test_a_trusted_proxy_names_the_request_and_others_do_not(tmp_path: Path) -> None:
+    named = {"X-Request-Id": "proxy-4711"}
+    with Running(tmp_path / "data", trusted_proxies="127.0.0.1") as service, service.client() as client:
+        assert client.get(CAPTCHA, headers=named).headers["x-request-id"] == "proxy-4711"
+        forged = client.get(CAPTCHA, headers={"X-Request-Id": 'x"} {"level'})
+        assert forged.headers["x-request-id"] != 'x"} {"level'
+    with Running(tmp_path / "other") as service, service.client() as client:
+        assert client.get(CAPTCHA, headers=named).headers["x-request-id"] != "proxy-4711"
+
+
+def test_the_refresh_query_reaches_no_log(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", log_level="debug") as service, service.client() as client:
+        token = login(client)["refreshToken"]
+        assert client.post(REFRESH, params={"refreshToken": token}).status_code == 200
+        assert client.post(REFRESH, params={"refreshToken": token + "x"}).status_code == 401
+        assert client.post(f"/api/v1/nothing?refreshToken={token}").status_code == 404
+        service.stop()
+        assert token[-43:] not in service.output()
+
+
+def test_health(client: httpx.Client) -> None:
+    assert client.get("/health/live").json() == {"status": "live"}
+    assert client.get("/health/ready").json() == {"status": "ready", "accounts": "up", "state": "up"}
+    assert client.head("/health/live").status_code == 200
+
+
+def test_the_keys_may_be_kept_for_a_while(client: httpx.Client) -> None:
+    answer = client.get("/.well-known/jwks.json")
+    assert "max-age" in answer.headers["cache-control"]
+    assert all(set(key) == {"kty", "crv", "x", "kid", "alg", "use"} for key in answer.json()["keys"])
+
+
+def test_the_description_names_every_operation_variant_and_failure(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    paths = document["paths"]
+    assert set(paths["/api/v1/auth/logout"]) == {"post", "delete"}
+    login_schema = document["components"]["schemas"]["LoginBody"]
+    assert {"captchaKey", "captchaId"} <= set(login_schema["properties"])
+    refresh = paths["/api/v1/auth/refresh-token"]["post"]
+    assert refresh["parameters"][0]["name"] == "refreshToken"
+    assert "requestBody" in refresh
+    described = str(document)
+    for code in (
+        "00000", "A0400", "A0410", "A0421", "A0240", "A0242", "A0210", "A0211", "A0502", "A0230", "A0231", "C0113",
+        "B0210", "C0300", "B0001",
+    ):  # fmt: skip
+        assert code in described, code
+
+
+async def test_sigterm_finishes_what_is_in_flight(tmp_path: Path) -> None:
+    """Logins wait in the hash queue when the service is told to stop: all of them are answered."""
+    service = Running(tmp_path / "data", hash_threads=1).start()
+    with service.client() as client:
+        bodies = [credentials(client) for _ in range(8)]
+    async with httpx.AsyncClient(base_url=service.url, timeout=30) as client:
+        running = [asyncio.create_task(client.post(LOGIN, json=body)) for body in bodies]
+        await asyncio.sleep(0.05)
+        assert service.process is not None
+        service.process.terminate()
+        answers = await asyncio.gather(*running)
+    assert {answer.status_code for answer in answers} == {200}
+    assert service.stop() == 0
+    with service, service.client() as client:
+        for answer in answers:
+            assert client.get(ME, headers=bearer(answer.json()["data"])).status_code == 200
+
+
+def test_a_worker_stays_small(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as service:
+
+        def come_in(_number: int) -> None:
+            with service.client() as client:
+                client.get(ME, headers=bearer(login(client)))
+
+        [worker] = service.workers()
+        for _ in range(3):
+            with ThreadPoolExecutor(8) as crowd:
+                list(crowd.map(come_in, range(24)))
+            time.sleep(1)  # the memory of hashes is given back a moment after the last
+            assert worker.memory_info().rss < MOST_MEMORY
+
+
+def test_changes_by_another_process_show_on_the_next_request(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+        tokens = login(client)
+        assert client.get(ME, headers=bearer(tokens)).json()["data"]["nickname"] == "Administrator"
+        assert service.cli("user", "edit", "admin", "--nickname", "Chief").returncode == 0
+        assert client.get(ME, headers=bearer(tokens)).json()["data"]["nickname"] == "Chief"
+        assert service.cli("user", "disable", "admin").returncode == 0
+        assert_failure(client.get(ME, headers=bearer(tokens)), 401, "A0230")
+
+
+@pytest.mark.parametrize("path", [CAPTCHA, "/health/live"])
+def test_a_connection_serves_many_requests(client: httpx.Client, path: str) -> None:
+    started = time.monotonic()
+    for _ in range(50):
+        assert client.get(path).status_code == 200
+    assert time.monotonic() > started

@@ -1,0 +1,87 @@
+"""SIGTERM: what is in flight is finished and answered, nothing new is taken, the service leaves by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.trail import Entry, Trail
+from tests.support.conversation import LOGIN, ME, bearer, credentials, login
+from tests.support.running import Running
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_logins_that_are_being_hashed_are_answered(tmp_path: Path, workers: int) -> None:
+    """One hash at a time: of eight logins most wait in the queue when the signal comes."""
+    running = Running(tmp_path / "data", workers=workers, hash_threads=1)
+    with running, ExitStack() as stack:
+        clients = [stack.enter_context(running.client()) for _ in range(8)]
+        bodies = [credentials(one) for one in clients]  # each has its connection open now
+        answers: list[httpx.Response] = []
+        together = threading.Barrier(len(clients))
+
+        def log_in(own: httpx.Client, body: dict[str, str]) -> None:
+            together.wait()
+            answers.append(own.post(LOGIN, json=body))
+
+        threads = [threading.Thread(target=log_in, args=pair) for pair in zip(clients, bodies, strict=True)]
+        for thread in threads:
+            thread.start()
+        while not answers:
+            time.sleep(0.001)
+        assert len(answers) < len(bodies), "the signal must come while some are waiting"
+        assert running.stop() == 0
+        for thread in threads:
+            thread.join()
+        assert [answer.status_code for answer in answers] == [200] * 8
+    with running, running.client() as client:
+        for answer in answers:
+            assert client.get(ME, headers=bearer(answer.json()["data"])).status_code == 200
+
+
+def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data")
+    with running, running.client() as client:
+        login(client)  # and the connection stays open
+        started = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - started < 8, "it has waited for a connection that nobody uses"
+        with pytest.raises(httpx.TransportError):
+            client.get(ME)
+
+
+def test_what_was_recorded_last_is_in_the_audit_trail(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data")
+    with running, running.client() as client:
+        for _ in range(5):
+            login(client)
+        running.stop()
+    entries = asyncio.run(trail(running.data / "accounts.db"))
+    assert [entry.event for entry in entries].count("login") == 5
+
+
+async def trail(path: Path) -> Sequence[Entry]:
+    database = Database(f"sqlite:///{path}")
+    try:
+        return await Trail(database).read()
+    finally:
+        await database.close()
+
+
+def test_a_worker_that_has_just_been_replaced_does_not_hold_it_up(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data", workers=2)
+    with running:
+        running.workers()[0].kill()
+        while len(running.workers()) < 2:
+            time.sleep(0.001)
+        started = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - started < 8, "the new worker did not hear that it should leave"

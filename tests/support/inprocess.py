@@ -1,0 +1,198 @@
+"""A service inside the test's own process, whose clock the test moves. Requests go through the whole application."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import itertools
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+from gatehouse.api.app import App
+from gatehouse.auth.login.captcha.image import Painter
+from gatehouse.service import Service, open_service
+from gatehouse.serving.preparation import prepare
+from gatehouse.settings import load
+from tests.support.running import ANSWER, PASSWORD
+
+T = TypeVar("T")
+
+
+class Clock:
+    """Time stands still until it is told to move."""
+
+    def __init__(self, now: float = 1_900_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def move(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return dict(json.loads(self.content))
+
+    @property
+    def code(self) -> str:
+        return str(self.json["code"])
+
+    @property
+    def data(self) -> dict[str, Any]:
+        assert self.status == 200, self.content
+        return dict(self.json["data"])
+
+
+class _Headers:
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._pairs = pairs
+
+    def get(self, name: str) -> str | None:
+        return next((value for key, value in self._pairs if key == name), None)
+
+    def get_all(self, name: str) -> list[str]:
+        return [value for key, value in self._pairs if key == name]
+
+
+class _Scope(NamedTuple):
+    method: str
+    path: str
+    query_string: str
+    client: str
+    headers: _Headers
+
+
+def request_scope(method: str, path: str, headers: dict[str, str]) -> _Scope:
+    return _Scope(method, path, "", "127.0.0.1:40000", _Headers(list(headers.items())))
+
+
+class _Protocol:
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self.answer: Answer | None = None
+
+    async def __call__(self) -> bytes:
+        return self._body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._body
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.answer = Answer(status, dict(headers), body)
+
+
+@cache
+def first_start() -> Path:
+    """A data folder as a first start leaves it, to be copied: making it anew would take longer than most tests."""
+    data = Path(tempfile.mkdtemp(prefix="gatehouse-")) / "data"
+    atexit.register(shutil.rmtree, data.parent)
+    asyncio.run(prepare(load({"data_dir": str(data), "admin_password": PASSWORD}, environ={})))
+    return data
+
+
+class InProcess:
+    """Settings by keyword, as in `InProcess(tmp, captcha_ttl=60)`. Close it when done."""
+
+    # Where it remembers: fresh stores for each instance. The fixture `engines` sets it.
+    engines: ClassVar[Callable[[], dict[str, str]]] = dict
+
+    def __init__(self, data: Path, clock: Clock | None = None, **settings: object) -> None:
+        given = {
+            "data_dir": data,
+            "captcha_test_answer": ANSWER,
+            "admin_password": PASSWORD,
+            "limits": "off",
+            "hash_threads": 2,
+            **type(self).engines(),
+            **settings,
+        }
+        self.settings = load({name: str(value) for name, value in given.items()}, environ={})
+        self.clock = clock or Clock()
+        self.loop = asyncio.new_event_loop()
+        if not data.exists() and not self.settings.secret:
+            shutil.copytree(first_start(), data)
+        self.run(prepare(self.settings))
+        self.service: Service = self.run(self._open())
+        self.app = App(self.service, Painter(self.settings.captcha_difficulty))
+        self._ports = itertools.count(40_000)
+
+    async def _open(self) -> Service:
+        service = open_service(self.settings, self.clock)
+        await service.start()
+        return service
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+    def close(self) -> None:
+        self.run(self.service.stop())
+        self.loop.close()
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def request(self, method: str, path: str, **options: Any) -> Answer:
+        return self.run(self.send(method, path, **options))
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        content: bytes = b"",
+        query: dict[str, str] | None = None,
+        token: str | None = None,
+        address: str = "127.0.0.1",
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        pairs = [(name.lower(), value) for name, value in (headers or {}).items()]
+        if body is not None:
+            content = json.dumps(body).encode()
+        if content:
+            pairs.append(("content-type", "application/json"))
+        if token is not None:
+            pairs.append(("authorization", f"Bearer {token}"))
+        host = f"[{address}]" if ":" in address else address
+        client = f"{host}:{next(self._ports)}" if address else ""
+        scope = _Scope(method, path, urlencode(query or {}), client, _Headers(pairs))
+        protocol = _Protocol(content)
+        await self.app.__rsgi__(scope, protocol)
+        assert protocol.answer is not None
+        return protocol.answer
+
+    # The contract in short
+
+    async def attempt(self, username: str = "admin", password: str = PASSWORD, **options: Any) -> Answer:
+        captcha = self.service.challenges.issue(self.clock())
+        body = {"username": username, "password": password, "captchaId": captcha.id, "captchaCode": ANSWER}
+        body |= options.pop("changes", {})
+        return await self.send("POST", "/api/v1/auth/login", body=body, **options)
+
+    def login(self, username: str = "admin", password: str = PASSWORD, **options: Any) -> Answer:
+        return self.run(self.attempt(username, password, **options))
+
+    def refresh(self, token: str) -> Answer:
+        return self.request("POST", "/api/v1/auth/refresh-token", body={"refreshToken": token})
+
+    def me(self, token: str) -> Answer:
+        return self.request("GET", "/api/v1/users/me", token=token)
+
+    def logout(self, token: str) -> Answer:
+        return self.request("POST", "/api/v1/auth/logout", token=token)

@@ -1,0 +1,46 @@
+"""Users and service keys for a running service, made with the parts that the command line uses."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from gatehouse.auth.keys.service_keys import digest, new_service_key
+from gatehouse.auth.login.passwords import hash_password
+from gatehouse.service import Service, open_service
+from gatehouse.settings import load
+from gatehouse.stores.accounts.keys import ServiceKeys
+from gatehouse.stores.accounts.users import NewUser
+from tests.support.running import PASSWORD, Running
+
+T = TypeVar("T")
+
+_numbers = itertools.count(1)
+
+
+def backstage(running: Running, work: Callable[[Service], Awaitable[T]]) -> T:
+    """Run something on the same stores, in this process, as the command line does."""
+
+    async def opened() -> T:
+        service = open_service(load(environ=running.env))
+        try:
+            return await work(service)
+        finally:
+            await service.stop()
+
+    return asyncio.run(opened())
+
+
+def add_user(running: Running, username: str, roles: tuple[str, ...] = ()) -> int:
+    """A user with the password of all test users."""
+    new = NewUser(username, username, hash_password(PASSWORD), 1, 0)
+    return backstage(running, lambda service: service.accounts.add_user(new, roles))
+
+
+def service_key(running: Running) -> str:
+    key = new_service_key()
+    name = f"test-{next(_numbers)}"
+    backstage(running, lambda service: ServiceKeys(service.database).add(name, digest(key), 0))
+    return key
