@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test faults check bench fuzz pictures axe lock clean
+.PHONY: help run test examples faults check bench fuzz pictures axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -13,7 +13,10 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 
 test: $(VENV)/dev.done axe  ## set everything up and run every check
 	@$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/examples
+
+examples: $(VENV)/examples.done  ## build and run every example whose toolchain is there, and try it with bad tokens
+	$(BIN)/python -m pytest -v tests/examples
 
 faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (a quarter of an hour)
 	$(BIN)/python -m tests.faults --faults 200
@@ -60,6 +63,10 @@ $(VENV)/pip.done:
 # The captcha library is what ours is measured against.
 $(VENV)/bench.done: $(VENV)/dev.done
 	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis
+	@touch $@
+
+$(VENV)/examples.done: $(VENV)/dev.done
+	@$(BIN)/pip install --quiet --disable-pip-version-check 'django>=5.2,<6'
 	@touch $@
 
 $(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done

@@ -1,0 +1,87 @@
+"""A small test issuer on the loopback: JWKS, introspection and the table of tokens.
+
+It is no login service. Its introspection knows only which sessions have ended and calls every other token active, so
+that an adapter which forgets a check of its own is found out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs
+
+from tokens import ENDED_SESSION, Signers, make
+
+
+class Issuer:
+    def __init__(self, port: int) -> None:
+        self.signers = Signers()
+        self.url = f"http://127.0.0.1:{port}"
+        self.fetched_from_attacker: list[str] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler(self))
+        self._server.daemon_threads = True
+
+    def serve(self) -> None:
+        self._server.serve_forever()
+
+    def page(self, path: str) -> Any:
+        if path.startswith("/attacker/"):
+            self.fetched_from_attacker.append(path)
+            return self.signers.attackers_jwks()
+        pages = {
+            "/.well-known/jwks.json": self.signers.jwks,
+            "/tokens": lambda: [asdict(row) for row in make(self.signers, self.url)],
+            "/fetched-from-attacker": lambda: self.fetched_from_attacker,
+        }
+        return pages[path]() if path in pages else None
+
+    def __enter__(self) -> Issuer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.server_close()
+
+
+def session_of(token: str) -> str | None:
+    """Read without any check: this issuer is asked about sessions only."""
+    try:
+        body = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    except (IndexError, ValueError, binascii.Error):
+        return None
+    return claims.get("sid") if isinstance(claims, dict) else None
+
+
+def handler(issuer: Issuer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            page = issuer.page(self.path)
+            self._answer(404 if page is None else 200, page)
+
+        def do_POST(self) -> None:
+            form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
+            if self.path != "/oauth2/introspect":
+                return self._answer(404, None)
+            if not self.headers.get("Authorization", "").startswith("Bearer ghs_"):
+                return self._answer(401, {"error": "invalid_client"})
+            token = form.get("token", [""])[0]
+            return self._answer(200, {"active": session_of(token) != ENDED_SESSION})
+
+        def _answer(self, status: int, page: object) -> None:
+            body = json.dumps(page).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Silent: what it is asked is of no interest."""
+
+    return Handler

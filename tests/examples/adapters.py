@@ -1,0 +1,58 @@
+"""How each adapter is built and started, as its README says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.examples.programs import EXAMPLES
+
+JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-jar", "target/app.jar")
+MAVEN = ("mvn", "--quiet", "--batch-mode", "package")
+
+
+@dataclass(frozen=True)
+class Adapter:
+    name: str
+    needs: tuple[str, ...]
+    build: tuple[tuple[str, ...], ...]
+    run: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        return EXAMPLES / self.name
+
+    def words(self, port: int) -> list[str]:
+        return [word.replace("{port}", str(port)) for word in self.run]
+
+
+ADAPTERS = (Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),)
+
+
+@cache
+def build(adapter: Adapter) -> None:
+    """Once a run. A package that cannot be had is a failure here; a toolchain that is not there is not."""
+    missing = [tool for tool in adapter.needs if not shutil.which(tool)]
+    if missing:
+        pytest.skip(f"{' and '.join(missing)} not installed: the {adapter.name} example was left out")
+    for words in adapter.build:
+        done = subprocess.run(
+            words,
+            cwd=adapter.folder,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, f"{' '.join(words)} in {adapter.folder.name}:\n{done.stdout}{done.stderr}"
+
+
+def python(*words: str) -> list[str]:
+    return [sys.executable, *words]

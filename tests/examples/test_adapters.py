@@ -1,0 +1,102 @@
+"""Every adapter refuses each bad token of one table, takes good ones of all three algorithms, and hears of a logout.
+
+`make examples` runs this. An adapter whose toolchain is not installed is left out, and the summary says so.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.examples.adapters import ADAPTERS, Adapter, build, python
+from tests.examples.programs import EXAMPLES, program
+from tests.support.conversation import LOGOUT, bearer, login
+from tests.support.people import add_user, service_key
+from tests.support.running import Running, free_port
+
+BAD_TOKENS = EXAMPLES / "bad_tokens"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("adapters")
+
+
+@pytest.fixture(scope="module")
+def issuer(logs: Path) -> Iterator[str]:
+    port = free_port()
+    words = python("make_tokens.py", "--port", str(port))
+    with program(words, f"http://127.0.0.1:{port}", logs / "issuer.log", cwd=BAD_TOKENS) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def gatehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    settings = {"workers": 1, "token_perms": "on", "token_claims": "youlai"}
+    with Running(tmp_path_factory.mktemp("gatehouse") / "data", **settings) as running:
+        add_user(running, "guest")
+        yield running
+
+
+@pytest.fixture(scope="module", params=ADAPTERS, ids=lambda adapter: adapter.name)
+def adapter(request: pytest.FixtureRequest) -> Adapter:
+    chosen: Adapter = request.param
+    build(chosen)
+    return chosen
+
+
+def running_adapter(adapter: Adapter, gatehouse: str, key: str, logs: Path) -> AbstractContextManager[str]:
+    port = free_port()
+    env = {"GATEHOUSE_URL": gatehouse, "GATEHOUSE_SERVICE_KEY": key, "PORT": str(port)}
+    log = logs / f"{adapter.name}-{port}.log"
+    return program(adapter.words(port), f"http://127.0.0.1:{port}", log, cwd=adapter.folder, env=env)
+
+
+def test_the_table_of_tokens(adapter: Adapter, issuer: str, logs: Path) -> None:
+    with running_adapter(adapter, issuer, "ghs_any", logs) as service:
+        words = python("try_tokens.py", "--issuer", issuer, "--service", service, "--adapter", adapter.name)
+        tried = subprocess.run(words, cwd=BAD_TOKENS, capture_output=True, text=True, timeout=120, check=False)
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+
+
+def test_a_running_gatehouse(adapter: Adapter, gatehouse: Running, logs: Path) -> None:
+    with (
+        running_adapter(adapter, gatehouse.url, service_key(gatehouse), logs) as service,
+        gatehouse.client() as client,
+        httpx.Client(base_url=service, timeout=20) as caller,
+    ):
+        admin, guest, leaver = login(client), login(client, username="guest"), login(client)
+        assert caller.get("/hello", headers=bearer(admin)).status_code == 200
+        assert caller.get("/hello", headers=bearer(guest)).status_code == 200
+        allowed = 200 if "perms" in claims(admin["accessToken"]) else 403
+        assert caller.post("/users", headers=bearer(admin)).status_code == allowed
+        assert caller.post("/users", headers=bearer(guest)).status_code == 403
+        for token in ("nonsense", admin["refreshToken"], admin["accessToken"][:-9]):
+            assert caller.get("/hello", headers=bearer(token)).status_code == 401
+        assert caller.get("/hello").status_code == 401
+
+        assert caller.get("/hello", headers=bearer(leaver)).status_code == 200
+        assert client.post(LOGOUT, headers=bearer(leaver)).status_code == 200
+        assert seconds_until_refused(caller, bearer(leaver)) < 1
+        assert caller.get("/hello", headers=bearer(admin)).status_code == 200
+
+
+def claims(token: str) -> dict[str, object]:
+    body = token.split(".")[1]
+    return dict(json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))))
+
+
+def seconds_until_refused(caller: httpx.Client, headers: dict[str, str]) -> float:
+    start = time.monotonic()
+    while time.monotonic() < start + 5:
+        if caller.get("/hello", headers=headers).status_code == 401:
+            return time.monotonic() - start
+    return 5
