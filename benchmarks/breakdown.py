@@ -41,8 +41,8 @@ def main() -> None:
         token = gatehouse.login().data["accessToken"]
         scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
         service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
-        session = gatehouse.run(service.gate.enter(token)).claims.session
-        tally, state = app.metrics.tally("me"), service.state
+        session = gatehouse.run(service.authenticator.authenticate(token)).claims.session
+        tally, state = app.metrics.operation_metrics("me"), service.state
         assert isinstance(state, SQLiteState)
 
         async def read_request() -> Any:
@@ -50,18 +50,21 @@ def main() -> None:
             return request.bearer(), request.language
 
         async def read_anew() -> Any:
-            state._standings.clear()  # noqa: SLF001 - as a commit does
-            return await state.standing(session)
+            state._status_cache.clear()  # noqa: SLF001 - as a commit does
+            return await state.session_status(session)
 
         async def metrics() -> None:
             tally.answered("00000", 0.0001)
 
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),
-            ("token: remembered as verified", lambda: service.access.read(token, service.clock())),
-            ("session and epoch: remembered since the last commit", lambda: state.standing(session)),
+            ("token: remembered as verified", lambda: service.access.verify(token, service.clock())),
+            ("session and epoch: remembered since the last commit", lambda: state.session_status(session)),
             ("or read from SQLite, as after every commit", read_anew),
-            ("gate: token, session, and the profile remembered under its epoch", lambda: service.gate.enter(token)),
+            (
+                "gate: token, session, and the profile remembered under its epoch",
+                lambda: service.authenticator.authenticate(token),
+            ),
             ("metrics", metrics),
             ("the whole application, without the server", lambda: app.__rsgi__(scope, nowhere)),
         ]

@@ -29,7 +29,7 @@ from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.state.protocol import Session
 from tests.support.conversation import ME
 
-CONNECTIONS = (1, 10, 100, 1_000, 5_000)
+MAX_CONNECTIONS = (1, 10, 100, 1_000, 5_000)
 WORKERS = (1, 2)
 SESSIONS = (1_000, 10_000, 100_000)
 USERS = (1_000, 10_000)
@@ -88,7 +88,7 @@ def main() -> None:
         )  # fmt: skip
 
     with fresh() as subject:
-        for connections in CONNECTIONS:
+        for connections in MAX_CONNECTIONS:
             row("connections kept alive", connections, subject, connections)
         for have, sessions in pairwise((0, *SESSIONS)):
             populate(subject, have, sessions=sessions)

@@ -28,7 +28,7 @@ from gatehouse.auth.login.captcha.image import Painter
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 from tests.support.engines import RedisServer
 
-CONNECTIONS = 32
+MAX_CONNECTIONS = 32
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Bench:
         print(f"  {operation} ({engine}): {row.load.rate:,.0f}/s, {ratio:.2f} of {yardstick}", flush=True)
 
     def hit(self, url: str, **options: Any) -> Load:
-        return wrk(url, seconds=self.seconds, connections=CONNECTIONS, **options)
+        return wrk(url, seconds=self.seconds, connections=MAX_CONNECTIONS, **options)
 
 
 def users_me(bench: Bench, subject: Subject, engine: str, redis_url: str = "") -> None:
@@ -114,7 +114,7 @@ def captcha(bench: Bench, subject: Subject) -> None:
 
 def refresh(bench: Bench, subject: Subject, engine: str = "embedded") -> None:
     def ours() -> Load:
-        script = subject.refresh_script(bench.folder, CONNECTIONS + 4)
+        script = subject.refresh_script(bench.folder, MAX_CONNECTIONS + 4)
         return bench.hit(subject.url(REFRESH), script=script)
 
     def theirs() -> float:
@@ -137,7 +137,7 @@ def login(bench: Bench, folder: Path) -> None:
         bench.compare("login", ours, f"Argon2id on {cores} threads", lambda: raw_hashes(bench.seconds * 2, cores), 0.90)
         subject.stay_on(SERVER_CORE)
         time.sleep(1)  # what the last round left in the queue is hashed
-        calm = {connections: calls(bench, subject, quiet, connections) for connections in (CONNECTIONS, 4)}
+        calm = {connections: calls(bench, subject, quiet, connections) for connections in (MAX_CONNECTIONS, 4)}
         for connections, before in calm.items():
             during = storm(bench, subject, folder, quiet, connections)
             for how in before:

@@ -13,12 +13,12 @@ from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.audit import Audit
-from gatehouse.auth.authenticator import Gate
+from gatehouse.auth.authenticator import Authenticator
 from gatehouse.auth.keys.ring import KeyRing, WrongSecret, derive
-from gatehouse.auth.keys.rotation import KeyChanges
-from gatehouse.auth.keys.service_keys import ServiceKeys
+from gatehouse.auth.keys.rotation import KeyRotation
+from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
 from gatehouse.auth.login.captcha import Challenges
-from gatehouse.auth.login.decoy_hashes import StandIns
+from gatehouse.auth.login.decoy_hashes import DecoyHashes
 from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.passwords import HashPool
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
@@ -27,12 +27,11 @@ from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import read_secrets
 from gatehouse.settings import Settings, SettingsError
+from gatehouse.stores.accounts.audit_trail import AuditTrail
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
-from gatehouse.stores.accounts.keys import Keys
-from gatehouse.stores.accounts.keys import ServiceKeys as StoredServiceKeys
+from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
 from gatehouse.stores.accounts.roles import Roles
-from gatehouse.stores.accounts.trail import Trail
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -58,11 +57,11 @@ class Service:
     settings: Settings
     clock: Callable[[], float]
     database: Database
-    trail: Trail
+    trail: AuditTrail
     state: State
     keys: Keys
     ring: KeyRing
-    key_changes: KeyChanges
+    key_rotation: KeyRotation
     audit: Audit
     hashes: HashPool
     challenges: Challenges
@@ -70,10 +69,10 @@ class Service:
     sessions: Sessions
     access: AccessTokens
     refresh: RefreshTokens
-    gate: Gate
+    authenticator: Authenticator
     accounts: Accounts
     self_service: SelfService
-    service_keys: ServiceKeys
+    service_keys: ServiceKeyVerifier
     tasks: list[asyncio.Task[None]]
 
     async def start(self) -> None:
@@ -82,9 +81,9 @@ class Service:
         except StoreUnavailable as problem:
             log.warning("the signing keys wait for the database", problem=str(problem))
         self.audit.start()
-        self.tasks.append(asyncio.create_task(_every(SWEEP_SECONDS, self._sweep)))
-        self.tasks.append(asyncio.create_task(_every(PRUNE_SECONDS, self.prune_audit)))
-        self.tasks.append(asyncio.create_task(self._keep_keys()))
+        self.tasks.append(asyncio.create_task(_run_every(SWEEP_SECONDS, self._sweep)))
+        self.tasks.append(asyncio.create_task(_run_every(PRUNE_SECONDS, self.prune_audit)))
+        self.tasks.append(asyncio.create_task(self._reload_keys_forever()))
 
     async def stop(self) -> None:
         for task in self.tasks:
@@ -106,20 +105,20 @@ class Service:
         while await self.trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.05)
 
-    async def _keep_keys(self) -> None:
+    async def _reload_keys_forever(self) -> None:
         """A worker that starts while the database is away serves as soon as it is back."""
         while not self.ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
             with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
                 await self.ring.load()
-        await _every(KEYS_SECONDS, self.reload_keys)
+        await _run_every(KEYS_SECONDS, self.reload_keys)
 
     async def reload_keys(self) -> None:
         """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
         try:
             self._reload_secrets()
             await self.ring.load()
-            await self.key_changes.keep_up()
+            await self.key_rotation.rotate_if_due()
         except (SettingsError, WrongSecret) as problem:
             # What was good is kept: everybody stays logged in, and an operator has time to mend it.
             log.warning("the master secret cannot be used", problem=str(problem))
@@ -128,8 +127,8 @@ class Service:
         secrets = read_secrets(self.settings)
         if secrets != self.ring.secrets:
             self.ring.secrets = secrets
-            self.refresh.rekey(*_derived(secrets, "refresh tokens"))
-            self.challenges.rekey(*_derived(secrets, "captcha"))
+            self.refresh.rekey(*_derive_each(secrets, "refresh tokens"))
+            self.challenges.rekey(*_derive_each(secrets, "captcha"))
 
 
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
@@ -137,16 +136,16 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
     secrets = read_secrets(settings)
     database = open_database(settings)
     state = open_state(settings)
-    users, keys, trail = Users(database), Keys(database), Trail(database)
+    users, keys, trail = Users(database), Keys(database), AuditTrail(database)
     audit = Audit(trail, clock)
-    ring = KeyRing(keys, secrets, clock, honoured_for=settings.access_ttl)
-    key_changes = KeyChanges(store=keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age)
+    ring = KeyRing(keys, secrets, clock, token_ttl=settings.access_ttl)
+    key_rotation = KeyRotation(store=keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age)
     lifetimes = Lifetimes(settings.access_ttl, settings.refresh_ttl, settings.session_max, settings.refresh_grace)
     sessions = Sessions(state, audit, clock, lifetimes, settings.sessions_per_user)
     access = AccessTokens(ring, settings.public_url, settings.audience)
     hashes = HashPool(_hash_threads(settings), settings.hash_queue)
-    refresh = RefreshTokens(*_derived(secrets, "refresh tokens"))
-    captcha_keys = _derived(secrets, "captcha")
+    refresh = RefreshTokens(*_derive_each(secrets, "refresh tokens"))
+    captcha_keys = _derive_each(secrets, "captcha")
     challenges = Challenges(captcha_keys[0], settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None)
     challenges.rekey(*captcha_keys)
     throttle = (Throttle if settings.limits else Unlimited)(
@@ -169,10 +168,10 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         sessions=sessions,
         audit=audit,
         clock=clock,
-        stand_ins=StandIns(users, derive(secrets[0], "stand-ins"), clock),
+        decoy_hashes=DecoyHashes(users, derive(secrets[0], "stand-ins"), clock),
         exempt=settings.captcha_exempt_addresses,
     )
-    gate = Gate(
+    authenticator = Authenticator(
         login=login,
         sessions=sessions,
         profiles=Profiles(users, clock),
@@ -201,7 +200,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         state=state,
         keys=keys,
         ring=ring,
-        key_changes=key_changes,
+        key_rotation=key_rotation,
         audit=audit,
         hashes=hashes,
         challenges=challenges,
@@ -209,10 +208,10 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         sessions=sessions,
         access=access,
         refresh=refresh,
-        gate=gate,
+        authenticator=authenticator,
         accounts=accounts,
         self_service=SelfService(sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit),
-        service_keys=ServiceKeys(StoredServiceKeys(database)),
+        service_keys=ServiceKeyVerifier(ServiceKeyStore(database)),
         tasks=[],
     )
 
@@ -241,7 +240,7 @@ def open_state(settings: Settings) -> State:
         raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
 
 
-def _derived(secrets: tuple[bytes, ...], purpose: str) -> list[bytes]:
+def _derive_each(secrets: tuple[bytes, ...], purpose: str) -> list[bytes]:
     return [derive(secret, purpose) for secret in secrets]
 
 
@@ -249,7 +248,7 @@ def _hash_threads(settings: Settings) -> int:
     return settings.hash_threads or max(1, (os.cpu_count() or 1) // settings.workers)
 
 
-async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+async def _run_every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
     """Housekeeping that goes on whatever happens: a store that is away now is tried again next time."""
     while True:
         await asyncio.sleep(seconds)

@@ -15,7 +15,7 @@ import gatehouse.cli
 from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
-from gatehouse.auth.audit import Ended, Event
+from gatehouse.auth.audit import Event, SessionEnd
 from gatehouse.settings import described
 from tests.support.running import environment, free_port
 
@@ -54,7 +54,7 @@ def test_every_code_is_documented() -> None:
 
 def test_every_event_and_every_end_is_documented() -> None:
     page = text("observing.md")
-    for tag in (*Event, *Ended):
+    for tag in (*Event, *SessionEnd):
         assert f"`{tag}`" in page, tag
 
 

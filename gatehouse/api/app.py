@@ -17,14 +17,14 @@ from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.contract.operations import OPERATIONS, PREFIX
 from gatehouse.api.endpoints.auth import AuthEndpoints
 from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
-from gatehouse.api.endpoints.system import OpsEndpoints
+from gatehouse.api.endpoints.system import SystemEndpoints
 from gatehouse.api.endpoints.users import UserEndpoints
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.reply import Reply, failure, plain_failure
 from gatehouse.api.http.request import Request
 from gatehouse.api.pages import Pages
-from gatehouse.api.telemetry.metrics import Metrics, Tally
+from gatehouse.api.telemetry.metrics import Metrics, OperationMetrics
 from gatehouse.auth.refusals import Refused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import StoreUnavailable
@@ -48,7 +48,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Route(NamedTuple):
     operation: str
     endpoint: Endpoint
-    tally: Tally
+    operation_metrics: OperationMetrics
 
 
 class App:
@@ -56,7 +56,7 @@ class App:
         self._service = service
         self.metrics = Metrics(service, metrics_folder)
         self._routes = _routes(service, painter, self.metrics)
-        self._elsewhere = self.metrics.tally("none")
+        self._elsewhere = self.metrics.operation_metrics("none")
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
@@ -89,7 +89,7 @@ class App:
         if self._cors is not None:
             headers += self._cors.headers(request)
         protocol.response_bytes(reply.status, headers, reply.body)
-        (route.tally if route else self._elsewhere).answered(reply.code, perf_counter() - started)
+        (route.operation_metrics if route else self._elsewhere).answered(reply.code, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
         try:
@@ -147,7 +147,8 @@ def _tracer(collector: str) -> Tracer | None:
 
 
 def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, dict[str, Route]]:
-    auth, users, ops = AuthEndpoints(service, painter, metrics), UserEndpoints(service), OpsEndpoints(service, metrics)
+    auth, users = AuthEndpoints(service, painter, metrics), UserEndpoints(service)
+    system = SystemEndpoints(service, metrics)
     introspection = IntrospectionEndpoint(service)
     endpoints: dict[str, Endpoint] = {
         "captcha": auth.captcha,
@@ -163,20 +164,20 @@ def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, d
     base = service.settings.base_path
     table: dict[str, dict[str, Route]] = {}
     for operation in OPERATIONS:
-        route = Route(operation.name, endpoints[operation.name], metrics.tally(operation.name))
+        route = Route(operation.name, endpoints[operation.name], metrics.operation_metrics(operation.name))
         table.setdefault(base + operation.path, {})[operation.method] = route
     resources = [
-        ("/health/live", "live", ops.live),
-        ("/health/ready", "ready", ops.ready),
-        ("/.well-known/jwks.json", "jwks", ops.jwks),
-        ("/openapi.json", "openapi", ops.openapi),
-        ("/avatar.svg", "avatar", ops.avatar),
-        *((("/metrics", "metrics", ops.metrics),) if service.settings.metrics == "on" else ()),
+        ("/health/live", "live", system.live),
+        ("/health/ready", "ready", system.ready),
+        ("/.well-known/jwks.json", "jwks", system.jwks),
+        ("/openapi.json", "openapi", system.openapi),
+        ("/avatar.svg", "avatar", system.avatar),
+        *((("/metrics", "metrics", system.metrics),) if service.settings.metrics == "on" else ()),
         *(Pages(base).routes() if service.settings.pages else ()),
     ]
     for path, name, endpoint in resources:
-        route = Route(name, endpoint, metrics.tally(name))
+        route = Route(name, endpoint, metrics.operation_metrics(name))
         table[base + path] = {"GET": route, "HEAD": route}
-    route = Route("introspect", introspection.introspect, metrics.tally("introspect"))
+    route = Route("introspect", introspection.introspect, metrics.operation_metrics("introspect"))
     table[base + "/oauth2/introspect"] = {"POST": route}
     return table

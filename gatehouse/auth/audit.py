@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gatehouse import logs
-from gatehouse.stores.accounts.trail import Entry, Trail
+from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Event(StrEnum):
     SERVICE_KEY_REVOKED = "service_key.revoked"
 
 
-class Ended(StrEnum):
+class SessionEnd(StrEnum):
     """Why a session ended."""
 
     LOGOUT = "logout"
@@ -87,10 +87,10 @@ class Caller(NamedTuple):
 
 
 class Audit:
-    def __init__(self, trail: Trail, clock: Callable[[], float]) -> None:
+    def __init__(self, trail: AuditTrail, clock: Callable[[], float]) -> None:
         self._trail = trail
         self._clock = clock
-        self._queue: list[Entry] = []
+        self._queue: list[AuditEntry] = []
         self._wake = asyncio.Event()
         self._full = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -111,7 +111,7 @@ class Audit:
     ) -> None:
         encoded = msgspec.json.encode(detail).decode() if detail else None
         address, request = caller.address or None, caller.request or None
-        entry = Entry(0, self._clock(), event.value, user, session, address, request, reason, encoded)
+        entry = AuditEntry(0, self._clock(), event.value, user, session, address, request, reason, encoded)
         if self._log.is_enabled_for(logging.INFO):
             facts = {"user": user, "session": session, "address": address, "request": request, "reason": reason}
             known = {name: value for name, value in facts.items() if value is not None}

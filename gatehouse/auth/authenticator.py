@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import TokenSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.login.login import Attempt, Login
+    from gatehouse.auth.login.login import Login, LoginAttempt
     from gatehouse.auth.login.throttle import Throttle
-    from gatehouse.auth.sessions.profiles import Profiles, Remembered
+    from gatehouse.auth.sessions.profiles import CachedProfile, Profiles
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.auth.sessions.tokens import AccessTokens, Claims, RefreshTokens
     from gatehouse.stores.state.protocol import Session
 
 
-class Entered(NamedTuple):
+class Principal(NamedTuple):
     """Who is calling: what the token says, and the user's profile."""
 
     claims: Claims
-    remembered: Remembered
+    cached: CachedProfile
 
 
-class Gate:
+class Authenticator:
     def __init__(
         self,
         *,
@@ -53,7 +53,7 @@ class Gate:
         self._clock = clock
         self._access_ttl = access_ttl
 
-    async def login(self, attempt: Attempt, caller: Caller) -> TokenSet:
+    async def login(self, attempt: LoginAttempt, caller: Caller) -> TokenSet:
         session = await self._login(attempt, caller)
         tokens = await self._tokens(session, caller)
         if tokens is None:
@@ -62,7 +62,7 @@ class Gate:
 
     async def refresh(self, token: str, caller: Caller) -> TokenSet:
         await self._throttle.admit_refresh(caller.address)
-        known = self._refresh.read(token)
+        known = self._refresh.decode(token)
         if known is None:
             self._audit.record(Event.REFRESH_FAILED, caller, reason="not_ours")
             raise RefreshTokenInvalid("not a token of ours")
@@ -80,40 +80,40 @@ class Gate:
         return tokens
 
     async def logout(self, token: str | None, caller: Caller) -> None:
-        claims, _ = await self._admitted(token)
-        if await self._sessions.end(claims.session, Ended.LOGOUT, caller) is None:
+        claims, _ = await self._live_claims(token)
+        if await self._sessions.end(claims.session, SessionEnd.LOGOUT, caller) is None:
             raise AccessTokenInvalid("somebody else has just ended this session")
         self._audit.record(Event.LOGOUT, caller, user=claims.user, session=claims.session)
 
-    async def enter(self, token: str | None) -> Entered:
+    async def authenticate(self, token: str | None) -> Principal:
         """Who holds this access token; refused unless the session lives and the user is enabled."""
-        claims, epoch = await self._admitted(token)
-        remembered = await self._profiles.get(claims.user, epoch)
-        if remembered is None:
+        claims, epoch = await self._live_claims(token)
+        cached = await self._profiles.get(claims.user, epoch)
+        if cached is None:
             # The raise of the epoch got lost, or is under way: the session ends here, whoever asked.
-            await self._sessions.end(claims.session, Ended.DISABLED, Caller())
+            await self._sessions.end(claims.session, SessionEnd.DISABLED, Caller())
             raise AccessTokenInvalid("the user is disabled or gone")
-        return Entered(claims, remembered)
+        return Principal(claims, cached)
 
-    async def _admitted(self, token: str | None) -> tuple[Claims, int]:
+    async def _live_claims(self, token: str | None) -> tuple[Claims, int]:
         """What the token says, and its user's epoch; refused unless the session lives."""
         now = self._clock()
-        claims = await self._access.read(token, now) if token else None
+        claims = await self._access.verify(token, now) if token else None
         if claims is None:
             raise AccessTokenInvalid("no valid access token")
-        epoch = await self._sessions.epoch_of(claims.session, claims.user, now)
+        epoch = await self._sessions.live_epoch(claims.session, claims.user, now)
         if epoch is None:
             raise AccessTokenInvalid("the session has ended")
         return claims, epoch
 
     async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
         """A whole new token set; roles are read anew. None, and the session ended, if the user may not."""
-        remembered = await self._profiles.get(session.user, session.epoch)
-        if remembered is None:
-            await self._sessions.end(session.id, Ended.DISABLED, caller)
+        cached = await self._profiles.get(session.user, session.epoch)
+        if cached is None:
+            await self._sessions.end(session.id, SessionEnd.DISABLED, caller)
             return None
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)
-        access = self._access.make(session.user, session.id, remembered.profile.roles, now, expires)
+        access = self._access.make(session.user, session.id, cached.profile.roles, now, expires)
         refresh = self._refresh.make(session.id, session.generation)
         return TokenSet(access, refresh, int(expires) - int(now))

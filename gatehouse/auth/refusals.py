@@ -59,7 +59,7 @@ class CredentialsWrong(Refused):
     """Unknown name, wrong password or disabled user: the caller cannot tell which."""
 
 
-class NameMustWait(RefusedFor):
+class NameLocked(RefusedFor):
     """Too many failed logins under this name, whether it exists or not."""
 
 

@@ -112,9 +112,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(bare.format_message(), err=True)
         return bare.exit_code
     except Exception as problem:
-        from gatehouse.cli.failures import explained  # noqa: PLC0415 - knows the stores, which --help does without
+        from gatehouse.cli.failures import explain  # noqa: PLC0415 - knows the stores, which --help does without
 
-        explanation = explained(problem)
+        explanation = explain(problem)
         if explanation is None:
             raise
         for line in explanation.lines:

@@ -13,7 +13,7 @@ import msgspec
 from gatehouse.auth.audit import Event
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment
-from gatehouse.cli.with_service import opened
+from gatehouse.cli.with_service import with_service
 from gatehouse.parsing import duration
 from gatehouse.stores.errors import Missing
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.service import Service
-    from gatehouse.stores.accounts.trail import Entry
+    from gatehouse.stores.accounts.audit_trail import AuditEntry
 
 FOLLOW_SECONDS = 1.0
 # Events get their numbers before they are committed, so a smaller one may show up after a larger: look back so far.
@@ -69,7 +69,7 @@ class Since(click.ParamType[float]):
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="The newest so many.")
 @click.option("--follow", is_flag=True, help="Go on and print each event as it happens, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, one event a line.")
-@opened
+@with_service
 async def audit(
     service: Service,
     name: str | None,
@@ -109,7 +109,7 @@ async def _follow(watch: _Watch, *, as_json: bool) -> None:
         fresh = await watch.fresh()
         for entry in fresh:
             record = await watch.record(entry)
-            output.as_line(record) if as_json else output.said(_line(record))
+            output.as_line(record) if as_json else output.echo(_line(record))
         if not fresh:
             await asyncio.sleep(FOLLOW_SECONDS)
 
@@ -124,7 +124,7 @@ class _Watch:
         self._seen: set[int] = set()
         self._last = 0
 
-    async def newest(self, limit: int) -> Sequence[Entry]:
+    async def newest(self, limit: int) -> Sequence[AuditEntry]:
         everything = await self._service.trail.read(newest=1)
         found = await self._service.trail.read(newest=limit, **self._filters)
         self._last = max([0, *(entry.id for entry in [*everything, *found])])
@@ -132,14 +132,14 @@ class _Watch:
         self._seen = {entry.id for entry in await self._service.trail.read(after=self._last - LOOK_BACK)}
         return found
 
-    async def fresh(self) -> Sequence[Entry]:
+    async def fresh(self) -> Sequence[AuditEntry]:
         found = await self._service.trail.read(after=self._last - LOOK_BACK, **self._filters)
         fresh = [entry for entry in found if entry.id not in self._seen]
         self._last = max([self._last, *(entry.id for entry in fresh)])
         self._seen = {each for each in self._seen | {entry.id for entry in fresh} if each > self._last - LOOK_BACK}
         return fresh
 
-    async def record(self, entry: Entry) -> dict[str, Any]:
+    async def record(self, entry: AuditEntry) -> dict[str, Any]:
         return {
             "id": entry.id,
             "at": Moment(entry.at),

@@ -9,9 +9,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gatehouse.cli import output
-from gatehouse.cli.output import json_option, said
+from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.user import confirm
-from gatehouse.cli.with_service import ID, opened
+from gatehouse.cli.with_service import ID, with_service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def dept() -> None:
 @click.argument("name")
 @click.option("--parent", type=ID, metavar="ID", help="The department above it.  [default: none, a new root]")
 @json_option
-@opened
+@with_service
 async def add(service: Service, name: str, parent: int | None, *, as_json: bool) -> None:
     """Add a department.
 
@@ -43,12 +43,12 @@ async def add(service: Service, name: str, parent: int | None, *, as_json: bool)
     number = await service.accounts.add_department(name, parent)
     if as_json:
         return output.as_document({"id": number, "name": name, "parent": parent})
-    return said(f"Added department {name} with id {number}.")
+    return echo(f"Added department {name} with id {number}.")
 
 
 @dept.command("list")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, *, as_json: bool) -> None:
     """List all departments as a tree, each with its id and how many users are in it.
 
@@ -61,14 +61,14 @@ async def list_(service: Service, *, as_json: bool) -> None:
         return output.as_document([{"id": d.id, "name": d.name, "parent": d.parent, "users": d.users} for d in found])
     for root in _trees(found):
         output.show(root)
-    return None if found else said("No departments.")
+    return None if found else echo("No departments.")
 
 
 @dept.command("edit")
 @click.argument("department", type=ID, metavar="ID")
 @click.option("--name", help="A new name.")
 @click.option("--parent", type=ID, metavar="ID", help="Move it below this department.")
-@opened
+@with_service
 async def edit(service: Service, department: int, name: str | None, parent: int | None) -> None:
     """Rename a department or move it.
 
@@ -79,13 +79,13 @@ async def edit(service: Service, department: int, name: str | None, parent: int 
     if name is None and parent is None:
         raise click.UsageError("nothing to change: give at least one option")
     await service.accounts.edit_department(department, name=name, parent=parent)
-    said(f"Changed department {department}.")
+    echo(f"Changed department {department}.")
 
 
 @dept.command("delete")
 @click.argument("department", type=ID, metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@opened
+@with_service
 async def delete(service: Service, department: int, *, yes: bool) -> None:
     """Delete a department that has neither users nor departments below it.
 
@@ -95,7 +95,7 @@ async def delete(service: Service, department: int, *, yes: bool) -> None:
     """
     confirm(f"Delete department {department}?", yes=yes)
     await service.accounts.delete_department(department)
-    said(f"Deleted department {department}.")
+    echo(f"Deleted department {department}.")
 
 
 def _trees(found: Sequence[Department]) -> list[Tree]:

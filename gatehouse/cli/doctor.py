@@ -11,7 +11,7 @@ from rich.text import Text
 from gatehouse import logs
 from gatehouse.cli import checks, output
 from gatehouse.cli.checks import Finding, Level
-from gatehouse.cli.failures import NO, explained
+from gatehouse.cli.failures import NO, explain
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.service import open_service
@@ -73,7 +73,7 @@ async def _stores(given: Settings) -> list[Finding]:
         require_data(given)
         service = open_service(given)
     except Exception as problem:
-        explanation = explained(problem)
+        explanation = explain(problem)
         if explanation is None:
             raise
         return [checks.fail("stores", str(problem), "the checks of the stores were left out")]

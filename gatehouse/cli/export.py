@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.cli.output import said
+from gatehouse.cli.output import echo
 from gatehouse.cli.progress import bar
-from gatehouse.cli.with_service import opened
+from gatehouse.cli.with_service import with_service
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.layout import Format, format_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     help="Without it, the name of the file says.",
 )
 @click.option("--with-hashes", is_flag=True, help="Write password hashes too: keep the file as you keep the database.")
-@opened
+@with_service
 async def export(service: Service, file: Path, form: str | None, *, with_hashes: bool) -> None:
     """Write users, roles and departments to a file.
 
@@ -46,4 +46,4 @@ async def export(service: Service, file: Path, form: str | None, *, with_hashes:
             with_hashes=with_hashes,
             progress=progress,
         )
-    said(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}.")
+    echo(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}.")

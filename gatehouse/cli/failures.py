@@ -20,7 +20,7 @@ class Explanation(NamedTuple):
     exit_code: int
 
 
-def explained(problem: Exception) -> Explanation | None:
+def explain(problem: Exception) -> Explanation | None:
     """None: nobody foresaw this, and a traceback is the best there is to say."""
     code = exit_code(problem)
     return None if code is None else Explanation([_one_line(line) for line in _lines(problem)], code)

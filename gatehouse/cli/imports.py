@@ -10,19 +10,19 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.failures import NO
-from gatehouse.cli.output import json_option, said
+from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import bar
-from gatehouse.cli.with_service import opened
+from gatehouse.cli.with_service import with_service
 from gatehouse.transfer import youlai as youlai_tables
-from gatehouse.transfer.bring import Bring
-from gatehouse.transfer.files import File
+from gatehouse.transfer.files import UserFile
+from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.layout import Format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.service import Service
-    from gatehouse.transfer.rows import Source, Summary, Tally
+    from gatehouse.transfer.rows import OperationMetrics, Source, Summary
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -58,7 +58,7 @@ def common(command: F) -> F:
     help="mysql://, postgresql:// or sqlite:///; - reads it from standard input, out of sight of other users.",
 )
 @common
-@opened
+@with_service
 async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwords: bool, as_json: bool) -> None:
     """Read sys_user, sys_role, sys_menu, sys_dept and the tables between them.
 
@@ -85,7 +85,7 @@ async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwor
     help="Without it, the name of the file says.",
 )
 @common
-@opened
+@with_service
 async def users(
     service: Service, file: Path, form: str | None, *, dry_run: bool, overwrite_passwords: bool, as_json: bool
 ) -> None:
@@ -99,12 +99,12 @@ async def users(
       gatehouse import users people.jsonl --dry-run
       gatehouse import users people.csv
     """
-    source = File(file, Format(form) if form else None)
+    source = UserFile(file, Format(form) if form else None)
     await _bring(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
 
 
 async def _bring(service: Service, source: Source, *, dry_run: bool, overwrite: bool, as_json: bool) -> None:
-    bring = Bring(
+    bring = Importer(
         database=service.database,
         state=service.state,
         sessions=service.sessions,
@@ -130,19 +130,19 @@ def _say(summary: Summary) -> None:
     columns = {"what": "", "added": "ADDED", "changed": "CHANGED", "unchanged": "UNCHANGED"}
     output.records(lines, columns, as_json=False, nothing="")
     if summary.skipped:
-        said(f"{summary.skipped} deleted user(s) in the source left out.")
+        echo(f"{summary.skipped} deleted user(s) in the source left out.")
     if summary.made_way:
-        said(f"The administrator of the first start, {summary.made_way}, made way.")
+        echo(f"The administrator of the first start, {summary.made_way}, made way.")
     for place, text in summary.adapted[:SHOWN_ADAPTED]:
-        said(f"Adapted: {place}: {text}")
+        echo(f"Adapted: {place}: {text}")
     if len(summary.adapted) > SHOWN_ADAPTED:
-        said(f"... and {len(summary.adapted) - SHOWN_ADAPTED} more; --json names all.")
+        echo(f"... and {len(summary.adapted) - SHOWN_ADAPTED} more; --json names all.")
     for place, text in summary.refused:
-        said(f"Refused: {place}: {text}")
-    said("Dry run: nothing was written." if summary.dry_run else "Done.")
+        echo(f"Refused: {place}: {text}")
+    echo("Dry run: nothing was written." if summary.dry_run else "Done.")
 
 
-def _tallies(summary: Summary) -> dict[str, Tally]:
+def _tallies(summary: Summary) -> dict[str, OperationMetrics]:
     return {"departments": summary.departments, "roles": summary.roles, "users": summary.users}
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.auth.keys.ring import SHOWN_FIRST
+from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS
 from gatehouse.cli import output
-from gatehouse.cli.output import Mark, Moment, json_option, said
+from gatehouse.cli.output import Mark, Moment, echo, json_option
 from gatehouse.cli.user import confirm
-from gatehouse.cli.with_service import OPERATOR, opened
+from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.service import KEYS_SECONDS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def key() -> None:
 
 @key.command("list")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, *, as_json: bool) -> None:
     """List the keys, oldest first, and what each of them does.
 
@@ -58,7 +58,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
 
 @key.command("rotate")
 @json_option
-@opened
+@with_service
 async def rotate(service: Service, *, as_json: bool) -> None:
     """Make a new signing key that takes over from the present one. Nobody is logged out.
 
@@ -68,19 +68,21 @@ async def rotate(service: Service, *, as_json: bool) -> None:
     Example:
       gatehouse key rotate
     """
-    new = await service.key_changes.rotate(OPERATOR)
+    new = await service.key_rotation.rotate(OPERATOR)
     if new is None:
         raise ValueError("another node has made a new key in this moment: look with `gatehouse key list`")
     if as_json:
         return output.as_document({"kid": new.kid})
-    return said(f"Made key {new.kid}; it signs in {SHOWN_FIRST} seconds, and the old one still verifies.")
+    return echo(
+        f"Made key {new.kid}; it signs in {PUBLISHED_BEFORE_SIGNING_SECONDS} seconds, and the old one still verifies."
+    )
 
 
 @key.command("retire")
 @click.argument("kid")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-@opened
+@with_service
 async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> None:
     """Withdraw a key at once, because it may have leaked: whatever it signed is refused.
 
@@ -93,15 +95,15 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
       gatehouse key retire k3Jx0v5mRkO1zT7yYp2sXw8cBq4nLd6uVf9hGe1iAaE --yes
     """
     confirm(f"Withdraw key {kid} and refuse every token it signed?", yes=yes)
-    successor = await service.key_changes.withdraw(kid, OPERATOR)
+    successor = await service.key_rotation.withdraw(kid, OPERATOR)
     if as_json:
         return output.as_document({"kid": kid, "successor": successor.kid if successor else None})
-    said(f"Withdrew key {kid}; every node refuses its tokens within {KEYS_SECONDS:.0f} seconds.")
-    return said(f"Made key {successor.kid} in its place.") if successor else None
+    echo(f"Withdrew key {kid}; every node refuses its tokens within {KEYS_SECONDS:.0f} seconds.")
+    return echo(f"Made key {successor.kid} in its place.") if successor else None
 
 
 def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
-    until = service.ring.honoured_until(each)
+    until = service.ring.verifies_until(each)
     return {
         "kid": each.kid,
         "state": _state(service, each),

@@ -8,8 +8,8 @@ import click
 
 from gatehouse.auth.audit import Event
 from gatehouse.cli import output
-from gatehouse.cli.output import Moment, json_option, said
-from gatehouse.cli.with_service import OPERATOR, opened
+from gatehouse.cli.output import Moment, echo, json_option
+from gatehouse.cli.with_service import OPERATOR, with_service
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -26,7 +26,7 @@ def limit() -> None:
 
 @limit.command("list")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, *, as_json: bool) -> None:
     """List the names that must wait now, the longest wait first. They need not be names of users.
 
@@ -35,13 +35,13 @@ async def list_(service: Service, *, as_json: bool) -> None:
       gatehouse limit list
     """
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
-    found = [each._asdict() | {"until": Moment(each.until)} for each in await service.throttle.waiting()]
+    found = [each._asdict() | {"until": Moment(each.until)} for each in await service.throttle.lockouts()]
     output.records(found, columns, as_json=as_json, nothing="Nobody must wait.")
 
 
 @limit.command("lift")
 @click.argument("name")
-@opened
+@with_service
 async def lift(service: Service, name: str) -> None:
     """Let a name try again at once, from everywhere; its failures are forgotten.
 
@@ -53,6 +53,6 @@ async def lift(service: Service, name: str) -> None:
     sessions = await service.sessions.of(user.id) if user else ()
     lifted = await service.throttle.lift(name, {session.address for session in sessions})
     if not lifted:
-        return said(f"{name} need not wait: nothing to lift.")
+        return echo(f"{name} need not wait: nothing to lift.")
     service.audit.record(Event.LIMIT_LIFTED, OPERATOR, user=user.id if user else None, detail={"name": name})
-    return said(f"{name} may try again at once.")
+    return echo(f"{name} may try again at once.")

@@ -10,7 +10,7 @@ import click
 from gatehouse import logs
 from gatehouse.cli import output
 from gatehouse.cli.failures import NO
-from gatehouse.cli.output import json_option, said
+from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_database
 from gatehouse.stores.accounts import migrate as schema
@@ -73,9 +73,9 @@ async def _migrate(given: Settings) -> schema.Migrated:
 
 def _tell(done: schema.Migrated, *, check: bool) -> None:
     if done.before == done.after:
-        return said(f"The accounts are at version {done.after}: nothing to do.")
+        return echo(f"The accounts are at version {done.after}: nothing to do.")
     if check:
-        return said(f"The accounts are at version {done.before or 'none'}, this release needs {done.after}.")
+        return echo(f"The accounts are at version {done.before or 'none'}, this release needs {done.after}.")
     if done.backup:
-        said(f"Copied the accounts aside to {done.backup}.")
-    return said(f"Brought the accounts from version {done.before or 'none'} to {done.after}.")
+        echo(f"Copied the accounts aside to {done.backup}.")
+    return echo(f"Brought the accounts from version {done.before or 'none'} to {done.after}.")

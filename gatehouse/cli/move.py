@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from gatehouse import logs
 from gatehouse.cli import output
-from gatehouse.cli.output import json_option, said
+from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_state
 from gatehouse.stores.accounts.database import Database
@@ -47,8 +47,8 @@ def move(*, as_json: bool) -> None:
     if as_json:
         return output.as_document({"tables": [each._asdict() for each in moved], "sessions": sessions})
     for each in moved:
-        said(f"{each.table}: {each.rows} rows, checksum {each.checksum[:16]} on both sides")
-    return said(f"Everything has arrived; {sessions} sessions go on. The data folder can be put away, its secret not.")
+        echo(f"{each.table}: {each.rows} rows, checksum {each.checksum[:16]} on both sides")
+    return echo(f"Everything has arrived; {sessions} sessions go on. The data folder can be put away, its secret not.")
 
 
 async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tuple[list[Moved], int]:

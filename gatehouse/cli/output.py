@@ -65,7 +65,7 @@ def enabled(value: bool) -> Mark:  # noqa: FBT001 - it is what the mark is about
     return Mark(value, "enabled", "green") if value else Mark(value, "disabled", "red")
 
 
-def said(line: str) -> None:
+def echo(line: str) -> None:
     """What was done, for the operator to read."""
     click.echo(printable(line))
 
@@ -75,7 +75,7 @@ def records(found: Sequence[Record], columns: Mapping[str, str], *, as_json: boo
     if as_json:
         return as_document([_plain(record) for record in found])
     if not found:
-        return said(nothing)
+        return echo(nothing)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for heading in columns.values():
         table.add_column(heading, overflow="fold")

@@ -30,7 +30,7 @@ def password_options(command: F) -> F:
     return stdin(random(command))
 
 
-def obtained(username: str, *, password_stdin: bool, random: bool) -> Given:
+def read_password(username: str, *, password_stdin: bool, random: bool) -> Given:
     """A password that the policy takes; `ValueError` says why not."""
     if password_stdin and random:
         raise click.UsageError("--password-stdin and --random-password exclude each other")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
-from gatehouse.cli.output import json_option, said
+from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.user import confirm
-from gatehouse.cli.with_service import opened
+from gatehouse.cli.with_service import with_service
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -29,7 +29,7 @@ def role() -> None:
 @click.argument("code")
 @click.option("--name", help="The name that people see.  [default: CODE]")
 @click.option("--allow", "perms", multiple=True, metavar="PERM", help="A perm to give; may be repeated.")
-@opened
+@with_service
 async def add(service: Service, code: str, name: str | None, perms: tuple[str, ...]) -> None:
     """Add a role.
 
@@ -38,12 +38,12 @@ async def add(service: Service, code: str, name: str | None, perms: tuple[str, .
       gatehouse role add AUDITOR --name "Auditor" --allow sys:log:query
     """
     await service.accounts.add_role(code, name or code, perms)
-    said(f"Added role {code}.")
+    echo(f"Added role {code}.")
 
 
 @role.command("list")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, *, as_json: bool) -> None:
     """List all roles.
 
@@ -61,7 +61,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
 @role.command("show")
 @click.argument("code")
 @json_option
-@opened
+@with_service
 async def show(service: Service, code: str, *, as_json: bool) -> None:
     """Show one role with every perm it gives.
 
@@ -77,7 +77,7 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
 @click.option("--code", "new_code", metavar="CODE", help="A new code.")
 @click.option("--name", help="The name that people see.")
 @click.option("--enable/--disable", "enabled", default=None, help="A disabled role gives nothing to its holders.")
-@opened
+@with_service
 async def edit(service: Service, code: str, new_code: str | None, name: str | None, *, enabled: bool | None) -> None:
     """Change a role's code or name, or switch it off and on.
 
@@ -91,13 +91,13 @@ async def edit(service: Service, code: str, new_code: str | None, name: str | No
     if not changes:
         raise click.UsageError("nothing to change: give at least one option")
     await service.accounts.edit_role(code, **changes)
-    said(f"Changed role {code}: {', '.join(sorted(changes))}.")
+    echo(f"Changed role {code}: {', '.join(sorted(changes))}.")
 
 
 @role.command("delete")
 @click.argument("code")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@opened
+@with_service
 async def delete(service: Service, code: str, *, yes: bool) -> None:
     """Delete a role; whoever holds it loses what it gives.
 
@@ -108,13 +108,13 @@ async def delete(service: Service, code: str, *, yes: bool) -> None:
     found = await service.accounts.role(code)
     confirm(f"Delete role {code}, held by {found.users} user(s)?", yes=yes)
     await service.accounts.delete_role(code)
-    said(f"Deleted role {code}.")
+    echo(f"Deleted role {code}.")
 
 
 @role.command("allow")
 @click.argument("code")
 @click.argument("perms", nargs=-1, required=True, metavar="PERM...")
-@opened
+@with_service
 async def allow(service: Service, code: str, perms: tuple[str, ...]) -> None:
     """Let a role give one or more perms.
 
@@ -123,13 +123,13 @@ async def allow(service: Service, code: str, perms: tuple[str, ...]) -> None:
       gatehouse role allow AUDITOR sys:log:query sys:user:query
     """
     await service.accounts.allow(code, perms)
-    said(f"Role {code} now gives {', '.join(perms)}.")
+    echo(f"Role {code} now gives {', '.join(perms)}.")
 
 
 @role.command("deny")
 @click.argument("code")
 @click.argument("perms", nargs=-1, required=True, metavar="PERM...")
-@opened
+@with_service
 async def deny(service: Service, code: str, perms: tuple[str, ...]) -> None:
     """Let a role no longer give one or more perms.
 
@@ -138,7 +138,7 @@ async def deny(service: Service, code: str, perms: tuple[str, ...]) -> None:
       gatehouse role deny AUDITOR sys:user:query
     """
     await service.accounts.deny(code, perms)
-    said(f"Role {code} no longer gives {', '.join(perms)}.")
+    echo(f"Role {code} no longer gives {', '.join(perms)}.")
 
 
 def _summary(found: Role) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.auth.audit import Event
-from gatehouse.cli.output import relative, said
+from gatehouse.cli.output import echo, relative
 from gatehouse.cli.user import confirm
-from gatehouse.cli.with_service import OPERATOR, opened
+from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.secret import new_secret, secret_path, write_secrets
 from gatehouse.service import KEYS_SECONDS
 
@@ -36,7 +36,7 @@ def secret() -> None:
 
 @secret.command("rotate")
 @click.option("--now", is_flag=True, help="Do not wait for running workers; only when the service is stopped.")
-@opened
+@with_service
 async def rotate(service: Service, *, now: bool) -> None:
     """Replace the master secret by a new one. Nobody is logged out.
 
@@ -56,18 +56,18 @@ async def rotate(service: Service, *, now: bool) -> None:
     known, new = tuple(service.ring.secrets), new_secret()
     write_secrets(path, [*known, new])
     if not now:
-        said(f"Added a new secret to {path}; in {ALL_HAVE_READ:.0f} seconds every worker has read it ...")
+        echo(f"Added a new secret to {path}; in {ALL_HAVE_READ:.0f} seconds every worker has read it ...")
         await sleep(ALL_HAVE_READ)
-    number = await service.key_changes.reseal(new)
+    number = await service.key_rotation.reseal(new)
     write_secrets(path, [new, *known])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
-    said(f"The new secret is in force and seals {number} signing key(s). The old one still opens refresh tokens;")
-    said(f"remove it in {_days(service)} with `gatehouse secret forget`.")
+    echo(f"The new secret is in force and seals {number} signing key(s). The old one still opens refresh tokens;")
+    echo(f"remove it in {_days(service)} with `gatehouse secret forget`.")
 
 
 @secret.command("forget")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@opened
+@with_service
 async def forget(service: Service, *, yes: bool) -> None:
     """Remove every secret but the first from the file.
 
@@ -81,19 +81,19 @@ async def forget(service: Service, *, yes: bool) -> None:
     path = _file(service)
     first, *others = service.ring.secrets
     if not others:
-        return said(f"There is only one secret in {path}: nothing to forget.")
+        return echo(f"There is only one secret in {path}: nothing to forget.")
     rotated = path.stat().st_mtime
     if time.time() < rotated + service.settings.refresh_ttl:
         when = relative(rotated - time.time())
         confirm(f"The secret changed {when}: whoever has not refreshed since must log in again. Go on?", yes=yes)
-    await service.key_changes.reseal(first)
+    await service.key_rotation.reseal(first)
     write_secrets(path, [first])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"forgotten": len(others)})
-    return said(f"Removed {len(others)} old secret(s) from {path}.")
+    return echo(f"Removed {len(others)} old secret(s) from {path}.")
 
 
 @secret.command("reseal")
-@opened
+@with_service
 async def reseal(service: Service) -> None:
     """Seal the signing keys under the secret that stands first now.
 
@@ -103,9 +103,9 @@ async def reseal(service: Service) -> None:
     Example:
       gatehouse secret reseal
     """
-    number = await service.key_changes.reseal(service.ring.secrets[0])
+    number = await service.key_rotation.reseal(service.ring.secrets[0])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
-    said(f"Sealed {number} signing key(s) under the first secret.")
+    echo(f"Sealed {number} signing key(s) under the first secret.")
 
 
 def _file(service: Service) -> Path:

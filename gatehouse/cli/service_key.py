@@ -10,10 +10,10 @@ from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Event
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.cli import output
-from gatehouse.cli.output import Moment, json_option, said
+from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.user import confirm
-from gatehouse.cli.with_service import OPERATOR, opened
-from gatehouse.stores.accounts.keys import ServiceKeys
+from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.stores.accounts.keys import ServiceKeyStore
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -31,7 +31,7 @@ def service_key() -> None:
 @service_key.command("add")
 @click.argument("name")
 @json_option
-@opened
+@with_service
 async def add(service: Service, name: str, *, as_json: bool) -> None:
     """Make a key for the service NAME and show it, once.
 
@@ -41,16 +41,16 @@ async def add(service: Service, name: str, *, as_json: bool) -> None:
     """
     policy.check_text("service name", name)
     made = new_service_key()
-    await ServiceKeys(service.database).add(name, digest(made), service.clock())
+    await ServiceKeyStore(service.database).add(name, digest(made), service.clock())
     service.audit.record(Event.SERVICE_KEY_ADDED, OPERATOR, detail={"name": name})
     if as_json:
         return output.as_document({"name": name, "key": made})
-    return said(f"The key of {name}, shown this once: {made}")
+    return echo(f"The key of {name}, shown this once: {made}")
 
 
 @service_key.command("list")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, *, as_json: bool) -> None:
     """List the services that have a key.
 
@@ -58,14 +58,16 @@ async def list_(service: Service, *, as_json: bool) -> None:
     Example:
       gatehouse service-key list
     """
-    found = [{"name": each.name, "created": Moment(each.created)} for each in await ServiceKeys(service.database).all()]
+    found = [
+        {"name": each.name, "created": Moment(each.created)} for each in await ServiceKeyStore(service.database).all()
+    ]
     output.records(found, {"name": "SERVICE", "created": "CREATED"}, as_json=as_json, nothing="No service keys.")
 
 
 @service_key.command("revoke")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@opened
+@with_service
 async def revoke(service: Service, name: str, *, yes: bool) -> None:
     """Take a service's key away; from then on it is refused.
 
@@ -74,6 +76,6 @@ async def revoke(service: Service, name: str, *, yes: bool) -> None:
       gatehouse service-key revoke billing --yes
     """
     confirm(f"Revoke the key of {name}?", yes=yes)
-    await ServiceKeys(service.database).delete(name)
+    await ServiceKeyStore(service.database).delete(name)
     service.audit.record(Event.SERVICE_KEY_REVOKED, OPERATOR, detail={"name": name})
-    said(f"Revoked the key of {name}.")
+    echo(f"Revoked the key of {name}.")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.api.http.user_agent import browser
-from gatehouse.auth.audit import Ended
+from gatehouse.auth.audit import SessionEnd
 from gatehouse.cli import output
-from gatehouse.cli.output import Moment, json_option, said
-from gatehouse.cli.with_service import OPERATOR, opened
+from gatehouse.cli.output import Moment, echo, json_option
+from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def session() -> None:
 @click.option("--all", "everybody", is_flag=True, help="Of all users, in the order of their ids.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="At most so many.")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, name: str | None, limit: int, *, everybody: bool, as_json: bool) -> None:
     """List the live sessions of a user, newest first, or of all.
 
@@ -62,13 +62,13 @@ async def list_(service: Service, name: str | None, limit: int, *, everybody: bo
             break
     output.records(found[:limit], _COLUMNS, as_json=as_json, nothing="No sessions.")
     if len(found) > limit and not as_json:
-        said(f"There are more than {limit}: raise --limit.")
+        echo(f"There are more than {limit}: raise --limit.")
 
 
 @session.command("end")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--user", "name", metavar="NAME", help="Every session of this user.")
-@opened
+@with_service
 async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
     """End sessions: by their ids, or all of a user.
 
@@ -81,10 +81,10 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
         raise click.UsageError("give ids of sessions, or --user NAME")
     if name is not None:
         user = (await service.accounts.user(name)).user.id
-        ended = await service.sessions.end_all(user, Ended.OPERATOR, OPERATOR)
-        return said(f"Ended {len(ended)} session(s) of {name}.")
-    unknown = [each for each in ids if not await service.sessions.end(each, Ended.OPERATOR, OPERATOR)]
-    said(f"Ended {len(ids) - len(unknown)} session(s).")
+        ended = await service.sessions.end_all(user, SessionEnd.OPERATOR, OPERATOR)
+        return echo(f"Ended {len(ended)} session(s) of {name}.")
+    unknown = [each for each in ids if not await service.sessions.end(each, SessionEnd.OPERATOR, OPERATOR)]
+    echo(f"Ended {len(ids) - len(unknown)} session(s).")
     if unknown:
         raise Missing(f"there is no session {', '.join(unknown)}")
     return None

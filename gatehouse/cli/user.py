@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
-from gatehouse.cli.output import Moment, json_option, said
-from gatehouse.cli.passwords import obtained, password_options
-from gatehouse.cli.with_service import ID, opened
+from gatehouse.cli.output import Moment, echo, json_option
+from gatehouse.cli.passwords import password_options, read_password
+from gatehouse.cli.with_service import ID, with_service
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.errors import Duplicate, Missing
 
@@ -46,7 +46,7 @@ def user() -> None:
 @click.option("--captcha-exempt", is_flag=True, help="Needs no captcha, for a person who cannot see one.")
 @password_options
 @json_option
-@opened
+@with_service
 async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) -> None:
     """Add a user.
 
@@ -63,7 +63,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     if await accounts.users.by_name(name):
         raise Duplicate(f"there is a user {name!r} already")
     department = given["dept"] or await _first_department(service)
-    password, made_up = obtained(name, password_stdin=given["password_stdin"], random=given["random_password"])
+    password, made_up = read_password(name, password_stdin=given["password_stdin"], random=given["random_password"])
     new = NewUser(
         username=name,
         nickname=given["nickname"] or name,
@@ -76,7 +76,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     number = await accounts.add_user(new, list(dict.fromkeys(given["roles"])))
     if as_json:
         return output.as_document({"id": number, "username": name} | ({"password": password} if made_up else {}))
-    said(f"Added user {name} with id {number}.")
+    echo(f"Added user {name} with id {number}.")
     return _show_once(password) if made_up else None
 
 
@@ -85,7 +85,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many.")
 @click.option("--after", type=click.IntRange(0, 2**63 - 1), default=0, metavar="ID", help="Go on after this id.")
 @json_option
-@opened
+@with_service
 async def list_(service: Service, search: str, limit: int, after: int, *, as_json: bool) -> None:
     """List users in the order of their ids.
 
@@ -98,13 +98,13 @@ async def list_(service: Service, search: str, limit: int, after: int, *, as_jso
     page = found[:limit]
     output.records([_summary(each) for each in page], _COLUMNS, as_json=as_json, nothing="No users.")
     if len(found) > limit and not as_json:
-        said(f"There are more: add --after {page[-1].user.id}.")
+        echo(f"There are more: add --after {page[-1].user.id}.")
 
 
 @user.command("show")
 @click.argument("name")
 @json_option
-@opened
+@with_service
 async def show(service: Service, name: str, *, as_json: bool) -> None:
     """Show one user: state, roles, and the perms they give.
 
@@ -130,7 +130,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
 @click.option("--dept", "department", type=ID, metavar="ID", help="Department.")
 @click.option("--avatar", metavar="URL", help="URL of a picture; empty for the neutral one.")
 @click.option("--captcha-exempt/--no-captcha-exempt", default=None, help="Whether a login needs no captcha.")
-@opened
+@with_service
 async def edit(service: Service, /, name: str, **given: Any) -> None:
     """Change what a user is called, where it belongs, how it looks.
 
@@ -143,12 +143,12 @@ async def edit(service: Service, /, name: str, **given: Any) -> None:
     if not changes:
         raise click.UsageError("nothing to change: give at least one option")
     await service.accounts.edit_user(name, **changes)
-    said(f"Changed user {name}: {', '.join(sorted(changes))}.")
+    echo(f"Changed user {name}: {', '.join(sorted(changes))}.")
 
 
 @user.command("disable")
 @click.argument("name")
-@opened
+@with_service
 async def disable(service: Service, name: str) -> None:
     """Keep a user out: its sessions end at once, and it cannot log in.
 
@@ -157,12 +157,12 @@ async def disable(service: Service, name: str) -> None:
       gatehouse user disable ann
     """
     await service.accounts.disable_user(name)
-    said(f"Disabled user {name}; its sessions have ended.")
+    echo(f"Disabled user {name}; its sessions have ended.")
 
 
 @user.command("enable")
 @click.argument("name")
-@opened
+@with_service
 async def enable(service: Service, name: str) -> None:
     """Let a disabled user log in again.
 
@@ -171,13 +171,13 @@ async def enable(service: Service, name: str) -> None:
       gatehouse user enable ann
     """
     await service.accounts.enable_user(name)
-    said(f"Enabled user {name}.")
+    echo(f"Enabled user {name}.")
 
 
 @user.command("delete")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@opened
+@with_service
 async def delete(service: Service, name: str, *, yes: bool) -> None:
     """Delete a user for good; its sessions end at once. To keep a user out for a while, disable it.
 
@@ -188,14 +188,14 @@ async def delete(service: Service, name: str, *, yes: bool) -> None:
     profile = await service.accounts.user(name)
     confirm(f"Delete user {profile.user.username} (id {profile.user.id}) for good?", yes=yes)
     await service.accounts.delete_user(name)
-    said(f"Deleted user {name}; its sessions have ended.")
+    echo(f"Deleted user {name}; its sessions have ended.")
 
 
 @user.command("password")
 @click.argument("name")
 @password_options
 @json_option
-@opened
+@with_service
 async def password(service: Service, name: str, *, password_stdin: bool, random_password: bool, as_json: bool) -> None:
     """Set a user's password; its sessions end at once.
 
@@ -205,18 +205,18 @@ async def password(service: Service, name: str, *, password_stdin: bool, random_
       gatehouse user password ann --random-password
     """
     username = (await service.accounts.user(name)).user.username
-    new, made_up = obtained(username, password_stdin=password_stdin, random=random_password)
+    new, made_up = read_password(username, password_stdin=password_stdin, random=random_password)
     await service.accounts.set_password(username, await service.hashes.hash(new))
     if as_json:
         return output.as_document({"username": username} | ({"password": new} if made_up else {}))
-    said(f"Set the password of {username}; its sessions have ended.")
+    echo(f"Set the password of {username}; its sessions have ended.")
     return _show_once(new) if made_up else None
 
 
 @user.command("grant")
 @click.argument("name")
 @click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
-@opened
+@with_service
 async def grant(service: Service, name: str, roles: tuple[str, ...]) -> None:
     """Give a user one or more roles.
 
@@ -225,13 +225,13 @@ async def grant(service: Service, name: str, roles: tuple[str, ...]) -> None:
       gatehouse user grant ann ADMIN AUDITOR
     """
     await service.accounts.grant(name, roles)
-    said(f"Granted {name}: {', '.join(roles)}.")
+    echo(f"Granted {name}: {', '.join(roles)}.")
 
 
 @user.command("revoke")
 @click.argument("name")
 @click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
-@opened
+@with_service
 async def revoke(service: Service, name: str, roles: tuple[str, ...]) -> None:
     """Take one or more roles from a user.
 
@@ -240,7 +240,7 @@ async def revoke(service: Service, name: str, roles: tuple[str, ...]) -> None:
       gatehouse user revoke ann ADMIN
     """
     await service.accounts.revoke(name, roles)
-    said(f"Revoked from {name}: {', '.join(roles)}.")
+    echo(f"Revoked from {name}: {', '.join(roles)}.")
 
 
 def _summary(profile: Profile) -> dict[str, Any]:
@@ -264,7 +264,7 @@ async def _first_department(service: Service) -> int:
 
 
 def _show_once(password: str) -> None:
-    said(f"Its password, shown this once: {password}")
+    echo(f"Its password, shown this once: {password}")
 
 
 def confirm(question: str, *, yes: bool) -> None:

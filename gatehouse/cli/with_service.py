@@ -38,7 +38,7 @@ def settings_in_force() -> Settings:
     return settings.load(config=click.get_current_context().find_root().params["config"])
 
 
-def opened(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Callable[P, None]:
+def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Callable[P, None]:
     """Make a command of a coroutine that wants the service's parts as its first argument."""
 
     @wraps(work)

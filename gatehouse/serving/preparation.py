@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gatehouse import logs
-from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, furnish
+from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, bootstrap
 from gatehouse.auth.accounts.policy import password_problem
 from gatehouse.auth.keys.ring import KeyRing
 from gatehouse.secret import make_secret, read_secrets
@@ -45,7 +45,7 @@ async def prepare(settings: Settings) -> str | None:
             await migrate.check(database)
         keys = Keys(database)
         async with migrate.exclusive(database):
-            password = await furnish(
+            password = await bootstrap(
                 users=Users(database),
                 roles=Roles(database),
                 departments=Departments(database),

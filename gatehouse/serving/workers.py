@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 HEADER_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
-CONNECTIONS = 16_384
+MAX_CONNECTIONS = 16_384
 # Workers that die are replaced, unless so many in a row died so soon after their start: then they cannot run at all.
-EARLY_DEATHS = 30
-EARLY_SECONDS = 2.0
+MAX_EARLY_EXITS = 30
+EARLY_EXIT_SECONDS = 2.0
 
 log = logs.named("gatehouse")
 
@@ -57,8 +57,8 @@ def run(settings: Settings) -> None:
         interface=Interfaces.RSGI,
         workers=settings.workers,
         loop=Loops.auto,
-        backlog=CONNECTIONS,
-        backpressure=CONNECTIONS,
+        backlog=MAX_CONNECTIONS,
+        backpressure=MAX_CONNECTIONS,
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000, keep_alive=True, pipeline_flush=True),
         websockets=False,
         log_enabled=False,
@@ -66,8 +66,8 @@ def run(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
-    server.respawned_wrks = Deaths(settings.workers)  # type: ignore[assignment]  # has all that is asked of it
-    os.register_at_fork(before=_hold_signals, after_in_parent=_take_signals)  # a worker takes them when it serves
+    server.respawned_wrks = RespawnPolicy(settings.workers)  # type: ignore[assignment]  # has all that is asked of it
+    os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals)  # a worker takes them when it serves
     with TemporaryDirectory(prefix="gatehouse-") as folder:
         try:
             server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
@@ -77,7 +77,7 @@ def run(settings: Settings) -> None:
             raise
 
 
-class Deaths:
+class RespawnPolicy:
     """Decides whether a worker that has died is replaced, in the place where the server asks when it last was.
 
     Left to itself the server gives up, without a word, when one dies within seconds of its start. But two kills in a
@@ -85,7 +85,7 @@ class Deaths:
     """
 
     def __init__(self, workers: int) -> None:
-        self._at_most = max(EARLY_DEATHS, 10 * workers)
+        self._at_most = max(MAX_EARLY_EXITS, 10 * workers)
         self._started: dict[int, float] = {}
         self._early = 0
 
@@ -95,7 +95,7 @@ class Deaths:
     def get(self, worker: int, _otherwise: float) -> float:
         """Asked once for each that has died. A time long ago: replace it. Just now: give up."""
         now = monotonic()
-        early = now - self._started.get(worker, float("-inf")) < EARLY_SECONDS
+        early = now - self._started.get(worker, float("-inf")) < EARLY_EXIT_SECONDS
         self._early = self._early + 1 if early else 0
         log.warning("a worker has died", worker=worker + 1)
         return now if self._early >= self._at_most else float("-inf")
@@ -107,13 +107,13 @@ class Deaths:
 def load_app(settings: Settings, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    app = Starting(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    app = WorkerApp(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     gc.freeze()
     gc.enable()
     return app
 
 
-class Starting(App):
+class WorkerApp(App):
     """The application in a worker that starts, to which it is forked with the signals to stop held back.
 
     Until its event loop runs for good there is nobody to hear them: first the handlers are the parent's, then they are
@@ -122,12 +122,12 @@ class Starting(App):
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__rsgi_init__(loop)
-        loop.call_soon(_take_signals)
+        loop.call_soon(_unblock_signals)
 
 
-def _hold_signals() -> None:
+def _block_signals() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP)
 
 
-def _take_signals() -> None:
+def _unblock_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)

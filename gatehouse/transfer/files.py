@@ -22,7 +22,7 @@ Row = TypeVar("Row")
 _MAY_BE_EMPTY = {"avatar", "roles"}
 
 
-class File:
+class UserFile:
     """The `Source` protocol over a file."""
 
     knows_roles = None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.login.decoy_hashes import argon2_of_nobody
+from gatehouse.auth.login.decoy_hashes import decoy_argon2
 from gatehouse.auth.login.passwords import is_readable
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, shown
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Context:
     """What is here, and what the operator wants."""
 
     departments: frozenset[int]
@@ -74,12 +74,12 @@ def needs_place_of(row: UserRow, administrator: User) -> bool:
 def plan(
     rows: Iterable[UserRow],
     here: Sequence[Held],
-    around: Surroundings,
+    context: Context,
     seen: Seen,
     makes_way: Held | None = None,
 ) -> Plan:
     decided = Plan()
-    good = [_settled(row, around, decided) for row in rows if _is_good(row, around, seen, decided)]
+    good = [_settled(row, context, decided) for row in rows if _is_good(row, context, seen, decided)]
     if makes_way and any(needs_place_of(row, makes_way.user) for row in good):
         decided.removed.append(makes_way)
         here = [held for held in here if held.user.id != makes_way.user.id]
@@ -94,20 +94,20 @@ def plan(
             whose = f"the name {row.username!r} belongs to user {same_name.user.id} here"
             decided.refused.append(Remark(row.place, whose))
         elif same_name is None:
-            decided.added.append((_new(row, around), row.roles or frozenset()))
+            decided.added.append((_new(row, context), row.roles or frozenset()))
         else:
-            _compare(row, same_name, around, decided)
+            _compare(row, same_name, context, decided)
     return decided
 
 
-def _is_good(row: UserRow, around: Surroundings, seen: Seen, decided: Plan) -> bool:
-    reason = _problem(row, around) or _clash(row, seen)
+def _is_good(row: UserRow, context: Context, seen: Seen, decided: Plan) -> bool:
+    reason = _problem(row, context) or _clash(row, seen)
     if reason:
         decided.refused.append(Remark(row.place, reason))
     return reason is None
 
 
-def _problem(row: UserRow, around: Surroundings) -> str | None:
+def _problem(row: UserRow, context: Context) -> str | None:
     if not policy.is_username(row.username):
         return f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
     if row.id is not None and not 0 < row.id < 2**63:
@@ -116,7 +116,7 @@ def _problem(row: UserRow, around: Surroundings) -> str | None:
         return "the password is neither a bcrypt nor an Argon2id hash"
     if row.created is not None and not 0 <= row.created < 1e11:
         return f"{row.created} is not a time: seconds since 1970"
-    if row.roles and (unknown := sorted(row.roles - around.roles)):
+    if row.roles and (unknown := sorted(row.roles - context.roles)):
         return f"there is no role {unknown[0]!r}"
     return None
 
@@ -134,11 +134,11 @@ def _clash(row: UserRow, seen: Seen) -> str | None:
     return None
 
 
-def _settled(row: UserRow, around: Surroundings, decided: Plan) -> UserRow:
+def _settled(row: UserRow, context: Context, decided: Plan) -> UserRow:
     """The row with what must not stop it put right, and told."""
-    if row.department is not None and row.department not in around.departments:
-        decided.adapted.append(Remark(row.place, f"there is no department {row.department}: put into {around.root}"))
-        row = replace(row, department=around.root)
+    if row.department is not None and row.department not in context.departments:
+        decided.adapted.append(Remark(row.place, f"there is no department {row.department}: put into {context.root}"))
+        row = replace(row, department=context.root)
     if row.nickname is not None and row.nickname != shown(row.nickname):
         decided.adapted.append(Remark(row.place, f"the nickname became {shown(row.nickname)!r}"))
         row = replace(row, nickname=shown(row.nickname) or row.username)
@@ -151,21 +151,21 @@ def _settled(row: UserRow, around: Surroundings, decided: Plan) -> UserRow:
     return row
 
 
-def _new(row: UserRow, around: Surroundings) -> User:
+def _new(row: UserRow, context: Context) -> User:
     return User(
         id=row.id or 0,
         username=row.username,
         nickname=row.nickname or row.username,
         avatar=row.avatar or "",
-        department=around.root if row.department is None else row.department,
-        password=row.password or argon2_of_nobody(),
+        department=context.root if row.department is None else row.department,
+        password=row.password or decoy_argon2(),
         enabled=row.enabled is not False,
         captcha_exempt=bool(row.captcha_exempt),
-        created=around.now if row.created is None else row.created,
+        created=context.now if row.created is None else row.created,
     )
 
 
-def _compare(row: UserRow, held: Held, around: Surroundings, decided: Plan) -> None:
+def _compare(row: UserRow, held: Held, context: Context, decided: Plan) -> None:
     given = {
         "username": row.username,
         "nickname": row.nickname,
@@ -173,19 +173,19 @@ def _compare(row: UserRow, held: Held, around: Surroundings, decided: Plan) -> N
         "department": row.department,
         "enabled": row.enabled,
         "captcha_exempt": row.captcha_exempt,
-        "password": row.password if around.overwrite_passwords else None,
+        "password": row.password if context.overwrite_passwords else None,
     }
     values = {name: value for name, value in given.items() if value is not None and value != getattr(held.user, name)}
-    wanted = _roles(row, held, around)
+    wanted = _roles(row, held, context)
     if values or wanted != held.roles:
         decided.changed.append(Change(held, values, wanted if wanted != held.roles else None))
     else:
         decided.unchanged += 1
 
 
-def _roles(row: UserRow, held: Held, around: Surroundings) -> frozenset[str]:
+def _roles(row: UserRow, held: Held, context: Context) -> frozenset[str]:
     """Roles that the source knows nothing of were given here, and stay."""
     if row.roles is None:
         return held.roles
-    ours = frozenset() if around.knows_roles is None else held.roles - around.knows_roles
+    ours = frozenset() if context.knows_roles is None else held.roles - context.knows_roles
     return row.roles | ours

@@ -82,7 +82,7 @@ class Source(Protocol):
 
 
 @dataclass(slots=True)
-class Tally:
+class OperationMetrics:
     added: int = 0
     changed: int = 0
     unchanged: int = 0
@@ -93,9 +93,9 @@ class Summary:
     """What an import did, or would do."""
 
     dry_run: bool
-    departments: Tally = field(default_factory=Tally)
-    roles: Tally = field(default_factory=Tally)
-    users: Tally = field(default_factory=Tally)
+    departments: OperationMetrics = field(default_factory=OperationMetrics)
+    roles: OperationMetrics = field(default_factory=OperationMetrics)
+    users: OperationMetrics = field(default_factory=OperationMetrics)
     skipped: int = 0
     made_way: str | None = None  # the administrator of the first start, if it was replaced
     refused: list[Remark] = field(default_factory=list)
@@ -108,7 +108,9 @@ def shown(text: str, longest: int = 64) -> str:
     return clean.strip()[:longest].strip()
 
 
-def rooted(rows: Sequence[DepartmentRow], here: Mapping[int, int | None]) -> tuple[list[DepartmentRow], list[Remark]]:
+def cut_cycles(
+    rows: Sequence[DepartmentRow], here: Mapping[int, int | None]
+) -> tuple[list[DepartmentRow], list[Remark]]:
     """The rows with every way up leading to the top: one into nothing, or in a circle, is cut.
 
     `here` has the parents of the departments that are there already.

@@ -126,7 +126,7 @@ def test_refresh_tokens() -> None:
         )
     )
     def check(token: str) -> None:
-        assert tokens.read(token) == (("17-AAAAAAAAAAAAAAAAAAAAAA", 3) if token == good else None)
+        assert tokens.decode(token) == (("17-AAAAAAAAAAAAAAAAAAAAAA", 3) if token == good else None)
 
     keep_on(check)
 
@@ -138,7 +138,7 @@ def test_captcha_ids() -> None:
     @quick
     @given(st.text(max_size=60) | st.uuids().map(str) | st.text("0123456789abcdefABCDEF-{} ", min_size=30, max_size=40))
     def check(text: str) -> None:
-        opened = challenges.open(text, NOW)
+        opened = challenges.decode(text, NOW)
         assert opened is None or opened.fingerprint == good.fingerprint
 
     keep_on(check)

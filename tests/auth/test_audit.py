@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth import audit
-from gatehouse.auth.audit import Caller, Ended, Event
-from gatehouse.stores.accounts.trail import Entry
+from gatehouse.auth.audit import Caller, Event, SessionEnd
+from gatehouse.stores.accounts.audit_trail import AuditEntry
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 
@@ -20,7 +20,7 @@ def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
         yield running
 
 
-def trail(gatehouse: InProcess) -> list[Entry]:
+def trail(gatehouse: InProcess) -> list[AuditEntry]:
     """Everything recorded so far, written or still queued."""
     return [*gatehouse.run(gatehouse.service.trail.read()), *gatehouse.service.audit._queue]
 
@@ -76,7 +76,7 @@ def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
         longest = answer.data if answer.status == 200 else longest
     login(), login(), login()  # one too many
     session = gatehouse.run(service.sessions.of(1))[0]
-    gatehouse.run(service.sessions.end(session.id, Ended.OPERATOR, Caller()))
+    gatehouse.run(service.sessions.end(session.id, SessionEnd.OPERATOR, Caller()))
     mine, _ = login(), login()
     gatehouse.request("DELETE", "/api/v1/users/me/sessions", token=mine["accessToken"])
     gatehouse.run(service.accounts.set_password("admin", "$argon2id$not-a-password"))

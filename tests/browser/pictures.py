@@ -37,12 +37,12 @@ def main() -> None:
         raise SystemExit(f"no pictures: {MISSING}")
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, Running(Path(folder) / "data") as running, launched() as browser:
-        furnish(running)
+        add_people(running)
         for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
             take(browser, running, size, theme, language)
 
 
-def furnish(running: Running) -> None:
+def add_people(running: Running) -> None:
     """Somebody to look at, who is logged in at two other places as well."""
     running.cli("role", "add", "EDITOR", "--name", "Editor")
     running.cli("role", "allow", "EDITOR", *PERMS)

@@ -81,8 +81,8 @@ def test_no_service_keys_is_said_in_words(strict: Running) -> None:
 
 
 def test_a_service_key_is_shown_once(typed: Terminal) -> None:
-    said = typed("service-key", "add", "shop").done()
-    assert said.startswith("The key of shop, shown this once: ghs_")
+    echo = typed("service-key", "add", "shop").done()
+    assert echo.startswith("The key of shop, shown this once: ghs_")
     assert "there is a service key 'shop' already" in typed("service-key", "add", "shop").refused()
     assert "a service name has" in typed("service-key", "add", "").refused()
     assert "there is no service key 'none'" in typed("service-key", "revoke", "none", "--yes").refused()

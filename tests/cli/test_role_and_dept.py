@@ -82,8 +82,8 @@ def test_departments_make_a_tree(
     client: httpx.Client, typed: Terminal, somebody: str, tokens: dict[str, object]
 ) -> None:
     north = typed("dept", "add", "North", "--parent", "1", "--json").json["id"]
-    said = typed("dept", "add", "Harbour", "--parent", str(north)).done()
-    harbour = said.strip().rstrip(".").rpartition(" ")[2]
+    echo = typed("dept", "add", "Harbour", "--parent", str(north)).done()
+    harbour = echo.strip().rstrip(".").rpartition(" ")[2]
     typed("user", "edit", somebody, "--dept", harbour).done()
     assert me(client, tokens)["deptId"] == int(harbour)
     tree = typed("dept", "list").done().splitlines()

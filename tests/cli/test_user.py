@@ -12,8 +12,8 @@ from tests.support.conversation import LOGIN, ME, assert_failure, bearer, creden
 def test_a_user_that_was_added_logs_in_with_all_it_was_given(client: httpx.Client, typed: Terminal) -> None:
     dept = typed("dept", "add", "Office of ann", "--json").json["id"]
     options = ["--nickname", "Ann Lee", "--dept", str(dept), "--role", "ADMIN", "--avatar", "https://a.example/a.png"]
-    said = typed("user", "add", "ann", *options, "--password-stdin", stdin=PASSPHRASE + "\r\n").done()
-    assert said.startswith("Added user ann with id ")
+    echo = typed("user", "add", "ann", *options, "--password-stdin", stdin=PASSPHRASE + "\r\n").done()
+    assert echo.startswith("Added user ann with id ")
     me = client.get(ME, headers=bearer(login(client, username="ann", password=PASSPHRASE))).json()["data"]
     assert (me["nickname"], me["deptId"], me["roles"]) == ("Ann Lee", dept, ["ADMIN"])
     assert me["avatar"] == "https://a.example/a.png"
@@ -22,8 +22,8 @@ def test_a_user_that_was_added_logs_in_with_all_it_was_given(client: httpx.Clien
 def test_a_made_up_password_is_shown_and_works(client: httpx.Client, typed: Terminal) -> None:
     made = typed("user", "add", "made-up", "--random-password", "--json").json
     assert login(client, username="made-up", password=made["password"])
-    said = typed("user", "password", "made-up", "--random-password").done()
-    assert login(client, username="made-up", password=said.strip().rpartition(" ")[2])
+    echo = typed("user", "password", "made-up", "--random-password").done()
+    assert login(client, username="made-up", password=echo.strip().rpartition(" ")[2])
 
 
 def test_a_captcha_exempt_user_logs_in_without_one(client: httpx.Client, typed: Terminal, somebody: str) -> None:

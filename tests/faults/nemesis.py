@@ -35,7 +35,7 @@ class Nemesis:
             "postgresql paused": lambda: self._pause(self.postgres),
         }
 
-    def strike(self) -> str:
+    def record_failure(self) -> str:
         """One fault, from the blow to the return."""
         name = self.random.choice(list(self.faults))
         self.faults[name]()

@@ -119,7 +119,7 @@ async def _live(
             group.create_task(change_accounts(operator.accounts, Random(seed), history, USERS, stop))
             until = time.monotonic() + seconds
             while time.monotonic() < until or nemesis.done.total() < faults:
-                name = await asyncio.to_thread(nemesis.strike)
+                name = await asyncio.to_thread(nemesis.record_failure)
                 progress(f"{history.now():6.0f} s  fault {nemesis.done.total()}: {name}")
                 await asyncio.to_thread(nemesis.rest)
             await asyncio.sleep(QUIET_SECONDS)

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
 from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.trail import Entry, Trail
 from tests.support.conversation import LOGIN, ME, bearer, credentials, login
 from tests.support.running import Running
 
@@ -68,10 +68,10 @@ def test_what_was_recorded_last_is_in_the_audit_trail(tmp_path: Path) -> None:
     assert [entry.event for entry in entries].count("login") == 5
 
 
-async def trail(path: Path) -> Sequence[Entry]:
+async def trail(path: Path) -> Sequence[AuditEntry]:
     database = Database(f"sqlite:///{path}")
     try:
-        return await Trail(database).read()
+        return await AuditTrail(database).read()
     finally:
         await database.close()
 

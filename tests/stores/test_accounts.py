@@ -8,14 +8,14 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from gatehouse.auth.accounts.bootstrap import furnish
+from gatehouse.auth.accounts.bootstrap import bootstrap
 from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
-from gatehouse.stores.accounts.keys import Keys, ServiceKeys, StoredKey
+from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore, StoredKey
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.schema import metadata
-from gatehouse.stores.accounts.trail import Entry, Trail
 from gatehouse.stores.accounts.users import NewUser, Users
 from gatehouse.stores.errors import Duplicate, InUse, Missing
 
@@ -132,16 +132,16 @@ async def test_departments_are_a_tree(database: Database) -> None:
 async def test_keys_are_kept_as_bytes(database: Database) -> None:
     keys = Keys(database)
     await keys.add(StoredKey("one", b"\x00\xff", b"sealed", 1.5, None))
-    assert await keys.succeed("one", StoredKey("two", b"\x01", b"sealed", 2.5, None), 2.5)
+    assert await keys.replace("one", StoredKey("two", b"\x01", b"sealed", 2.5, None), 2.5)
     assert [(key.kid, key.public, key.retired) for key in await keys.all()] == [
         ("one", b"\x00\xff", 2.5),
         ("two", b"\x01", None),
     ]
     await keys.reseal({"one": b"new"})
     assert (await keys.all())[0].sealed == b"new"
-    await ServiceKeys(database).add("app", b"digest", 1.0)
+    await ServiceKeyStore(database).add("app", b"digest", 1.0)
     with pytest.raises(Duplicate):
-        await ServiceKeys(database).add("app", b"other", 1.0)
+        await ServiceKeyStore(database).add("app", b"other", 1.0)
 
 
 async def test_of_several_nodes_at_once_exactly_one_replaces_a_key(database: Database, accounts_url: str) -> None:
@@ -149,7 +149,7 @@ async def test_of_several_nodes_at_once_exactly_one_replaces_a_key(database: Dat
     nodes = [Database(accounts_url) for _ in range(4)]
     try:
         new = [StoredKey(f"new-{number}", b"", b"", 2.0, None) for number in range(8)]
-        won = await asyncio.gather(*(Keys(nodes[n % 4]).succeed("old", key, 22.0) for n, key in enumerate(new)))
+        won = await asyncio.gather(*(Keys(nodes[n % 4]).replace("old", key, 22.0) for n, key in enumerate(new)))
     finally:
         for node in nodes:
             await node.close()
@@ -161,8 +161,10 @@ async def test_of_several_nodes_at_once_exactly_one_replaces_a_key(database: Dat
 
 
 async def test_events_come_back_in_order(database: Database) -> None:
-    trail = Trail(database)
-    await trail.append([Entry(0, 10.0 + n, "login", n, f"{n}-s", "192.0.2.1", "r", None, '{"a":1}') for n in range(5)])
+    trail = AuditTrail(database)
+    await trail.append(
+        [AuditEntry(0, 10.0 + n, "login", n, f"{n}-s", "192.0.2.1", "r", None, '{"a":1}') for n in range(5)]
+    )
     assert [entry.user for entry in await trail.read()] == [0, 1, 2, 3, 4]
     assert [entry.user for entry in await trail.read(newest=2)] == [3, 4]
     assert [entry.at for entry in await trail.read(user=3, events=["login"], since=12)] == [13.0]
@@ -205,7 +207,7 @@ async def test_migrations_make_the_schema_of_the_code(database: Database) -> Non
 async def test_of_several_first_starts_one_makes_the_administrator(database: Database) -> None:
     async def first_start() -> str | None:
         async with migrate.exclusive(database) as patient:
-            return await furnish(
+            return await bootstrap(
                 users=Users(patient),
                 roles=Roles(patient),
                 departments=Departments(patient),

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatehouse.parsing import Rate
-from gatehouse.stores.state.protocol import State, Strikes, Waits
+from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import Opener, empty_redis
 from tests.support.engines import RedisServer
 
 NOW = 1_800_000_000.5
-WAITS = Waits(free=3, window=60, steps=(10, 20, 40), memory=1000)
+WAITS = BackoffPolicy(free=3, window=60, steps=(10, 20, 40), memory=1000)
 
 
 async def test_a_captcha_is_used_up_once(states: Opener) -> None:
@@ -30,67 +30,67 @@ async def test_a_captcha_is_used_up_once(states: Opener) -> None:
 
 async def test_a_rate_allows_its_count_and_then_one_an_interval(state: State) -> None:
     rate = Rate(5, 10)
-    assert [await state.take("k", rate, NOW) for _ in range(5)] == [0.0] * 5
-    assert await state.take("k", rate, NOW) == pytest.approx(2.0)
-    assert await state.take("k", rate, NOW + 1) == pytest.approx(1.0)
-    assert await state.take("k", rate, NOW + 2) == 0.0
-    assert await state.take("another", rate, NOW) == 0.0
-    assert [await state.take("k", rate, NOW + 100) for _ in range(6)] == [0.0] * 5 + [pytest.approx(2.0)]
+    assert [await state.rate_limit("k", rate, NOW) for _ in range(5)] == [0.0] * 5
+    assert await state.rate_limit("k", rate, NOW) == pytest.approx(2.0)
+    assert await state.rate_limit("k", rate, NOW + 1) == pytest.approx(1.0)
+    assert await state.rate_limit("k", rate, NOW + 2) == 0.0
+    assert await state.rate_limit("another", rate, NOW) == 0.0
+    assert [await state.rate_limit("k", rate, NOW + 100) for _ in range(6)] == [0.0] * 5 + [pytest.approx(2.0)]
 
 
 async def test_many_events_at_once_are_each_counted(states: Opener) -> None:
     nodes = [states(), states()]
-    waits = await asyncio.gather(*(nodes[i % 2].take("k", Rate(7, 60), NOW) for i in range(20)))
+    waits = await asyncio.gather(*(nodes[i % 2].rate_limit("k", Rate(7, 60), NOW) for i in range(20)))
     assert sum(wait == 0 for wait in waits) == 7
 
 
 async def test_failures_turn_into_growing_waits(state: State) -> None:
     for _ in range(2):
-        strikes = await state.strike("name|here", WAITS, NOW)
-        assert strikes is not None
-        assert strikes.until == 0
-    third = await state.strike("name|here", WAITS, NOW)
-    assert third == Strikes("name|here", 3, NOW, 1, NOW + 10)
-    assert await state.strike("name|here", WAITS, NOW + 9) is None
-    assert await state.strike("name|here", WAITS, NOW + 10) == Strikes("name|here", 4, NOW + 10, 2, NOW + 30)
-    assert await state.strikes("name|here") == Strikes("name|here", 4, NOW + 10, 2, NOW + 30)
-    assert await state.strikes("name|elsewhere") is None
+        failures = await state.record_failure("name|here", WAITS, NOW)
+        assert failures is not None
+        assert failures.until == 0
+    third = await state.record_failure("name|here", WAITS, NOW)
+    assert third == Failures("name|here", 3, NOW, 1, NOW + 10)
+    assert await state.record_failure("name|here", WAITS, NOW + 9) is None
+    assert await state.record_failure("name|here", WAITS, NOW + 10) == Failures("name|here", 4, NOW + 10, 2, NOW + 30)
+    assert await state.failures("name|here") == Failures("name|here", 4, NOW + 10, 2, NOW + 30)
+    assert await state.failures("name|elsewhere") is None
 
 
 async def test_many_failures_at_once_are_each_counted(states: Opener) -> None:
     nodes = [states(), states()]
-    counted = await asyncio.gather(*(nodes[i % 2].strike("k", WAITS, NOW) for i in range(20)))
+    counted = await asyncio.gather(*(nodes[i % 2].record_failure("k", WAITS, NOW) for i in range(20)))
     assert sorted(one.failures for one in counted if one) == [1, 2, 3]
 
 
 async def test_those_who_wait_are_listed_longest_first(state: State) -> None:
     for key, at, failures in (("a b {c} 漢", NOW, 3), ("b", NOW + 1, 3), ("free", NOW + 1, 2)):
         for _ in range(failures):
-            await state.strike(key, WAITS, at)
-    assert await state.waiting(NOW + 5) == [await state.strikes("b"), await state.strikes("a b {c} 漢")]
-    assert [one.key for one in await state.waiting(NOW + 10)] == ["b"]
-    await state.strike("b", WAITS, NOW + 11)
-    assert await state.waiting(NOW + 30) == [Strikes("b", 4, NOW + 11, 2, NOW + 31)]
-    assert await state.waiting(NOW + 31) == []
+            await state.record_failure(key, WAITS, at)
+    assert await state.locked(NOW + 5) == [await state.failures("b"), await state.failures("a b {c} 漢")]
+    assert [one.key for one in await state.locked(NOW + 10)] == ["b"]
+    await state.record_failure("b", WAITS, NOW + 11)
+    assert await state.locked(NOW + 30) == [Failures("b", 4, NOW + 11, 2, NOW + 31)]
+    assert await state.locked(NOW + 31) == []
 
 
 async def test_failures_are_forgiven(state: State) -> None:
     for _ in range(3):
-        await state.strike("k", WAITS, NOW)
-    assert await state.forgive("k") is True
-    assert await state.forgive("k") is False
-    assert await state.strikes("k") is None
-    assert await state.waiting(NOW) == []
+        await state.record_failure("k", WAITS, NOW)
+    assert await state.clear_failures("k") is True
+    assert await state.clear_failures("k") is False
+    assert await state.failures("k") is None
+    assert await state.locked(NOW) == []
 
 
 async def test_a_mark_is_remembered_until_it_expires(state: State) -> None:
-    assert not await state.remembers("m", NOW)
-    await state.remember("m", NOW + 10, NOW)
-    assert await state.remembers("m", NOW)
-    assert await state.remembers("m", NOW + 9.9)
-    assert not await state.remembers("m", NOW + 10)
-    await state.remember("m", NOW + 20, NOW + 5)
-    assert await state.remembers("m", NOW + 15)
+    assert not await state.has_mark("m", NOW)
+    await state.set_mark("m", NOW + 10, NOW)
+    assert await state.has_mark("m", NOW)
+    assert await state.has_mark("m", NOW + 9.9)
+    assert not await state.has_mark("m", NOW + 10)
+    await state.set_mark("m", NOW + 20, NOW + 5)
+    assert await state.has_mark("m", NOW + 15)
 
 
 async def test_the_engine_answers_and_has_no_advice_to_give(state: State) -> None:
@@ -109,7 +109,7 @@ STEPS = st.lists(
     max_size=40,
 )
 RULES = st.builds(
-    Waits,
+    BackoffPolicy,
     free=st.integers(1, 4),
     window=st.integers(1, 120),
     steps=st.lists(st.integers(1, 60), min_size=1, max_size=4).map(lambda steps: tuple(sorted(steps))),
@@ -117,21 +117,21 @@ RULES = st.builds(
 )
 
 
-async def walk(state: State, rules: Waits, steps: list[tuple[float, str, str]]) -> list[object]:
+async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str, str]]) -> list[object]:
     now, seen = NOW, []
     for pause, what, key in steps:
         now += pause
         match what:
             case "strike":
-                seen.append(await state.strike(key, rules, now))
+                seen.append(await state.record_failure(key, rules, now))
             case "take":
-                seen.append(await state.take(key, Rate(rules.free, rules.window), now))
+                seen.append(await state.rate_limit(key, Rate(rules.free, rules.window), now))
             case "forgive":
-                await state.forgive(key)  # what was left of a forgotten record, one engine may still have
+                await state.clear_failures(key)  # what was left of a forgotten record, one engine may still have
             case "waiting":
-                seen.append(list(await state.waiting(now)))
+                seen.append(list(await state.locked(now)))
             case "strikes":
-                found = await state.strikes(key)
+                found = await state.failures(key)
                 seen.append(found if found and found.until > now else None)
     return seen
 
@@ -141,7 +141,7 @@ async def walk(state: State, rules: Waits, steps: list[tuple[float, str, str]]) 
 def test_the_engines_agree_on_the_rule_of_waiting(
     redis_server: RedisServer,
     tmp_path_factory: pytest.TempPathFactory,
-    rules: Waits,
+    rules: BackoffPolicy,
     steps: list[tuple[float, str, str]],
 ) -> None:
     async def run(state: State) -> list[object]:

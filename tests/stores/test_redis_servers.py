@@ -10,7 +10,7 @@ import pytest
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.protocol import Session, Waits
+from gatehouse.stores.state.protocol import BackoffPolicy, Session
 from gatehouse.stores.state.redis.cluster import read_url, slot_of
 from gatehouse.stores.state.redis.connection import Address
 from gatehouse.stores.state.redis.engine import RedisState
@@ -86,7 +86,7 @@ async def test_nobody_there_is_an_outage_not_a_hang() -> None:
         async with asyncio.timeout(5):
             for _ in range(3):
                 with pytest.raises(StoreUnavailable):
-                    await state.standing("7-x")
+                    await state.session_status("7-x")
             await state.close()
 
 
@@ -99,7 +99,7 @@ async def test_a_server_that_speaks_no_redis_is_an_outage() -> None:
     server = await asyncio.start_server(babble, "127.0.0.1", 0)
     state = RedisState(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     with pytest.raises(StoreUnavailable):
-        await state.standing("7-x")
+        await state.session_status("7-x")
     await state.close()
     server.close()
 
@@ -144,9 +144,9 @@ async def test_every_key_has_an_expiry(redis_server: RedisServer) -> None:
     await state.rotate_session(session(7).id, 1, NOW, NOW + 5)
     await state.raise_epochs([7, 8], NOW)
     await state.use_captcha(b"x", int(NOW) + 5, NOW)
-    await state.take("k", Rate(5, 60), NOW)
-    await state.strike("k", Waits(1, 60, (30,), 100), NOW)
-    await state.remember("k", NOW + 5, NOW)
+    await state.rate_limit("k", Rate(5, 60), NOW)
+    await state.record_failure("k", BackoffPolicy(1, 60, (30,), 100), NOW)
+    await state.set_mark("k", NOW + 5, NOW)
     await state.ping()
     call = state._servers.call
     keys = await call(b"", "KEYS", "*")
@@ -210,7 +210,7 @@ async def test_a_cluster_spreads_users_over_its_servers(cluster: list[RedisServe
     await asyncio.gather(*(state.open_session(session(user), 50) for user in users))
     await state.raise_epochs(users, NOW)
     for user in users:
-        assert await state.standing(session(user).id) == (user, session(user).ends, int(NOW * 1000))
+        assert await state.session_status(session(user).id) == (user, session(user).ends, int(NOW * 1000))
     counts = [int(server.say("DBSIZE")[1:]) for server in cluster]
     assert min(counts) > 0
     assert await state.advice() == []
@@ -221,18 +221,22 @@ async def test_a_slot_that_moves_is_followed(cluster: list[RedisServer]) -> None
     state = RedisState(cluster_url(cluster))
     user = next(user for user in range(1000, 2000) if slot_of(str(user).encode()) < SLOTS // NODES)
     slot = str(slot_of(str(user).encode()))
-    await state.standing(session(user).id)  # it knows the old place now
+    await state.session_status(session(user).id)  # it knows the old place now
     target = cluster[1].say("CLUSTER MYID").split()[1].decode()
     source = cluster[0].say("CLUSTER MYID").split()[1].decode()
 
     cluster[1].say("CLUSTER SETSLOT", slot, "IMPORTING", source)
     cluster[0].say("CLUSTER SETSLOT", slot, "MIGRATING", target)
     await state.open_session(session(user), 50)  # sent on by ASK while the slot is moving
-    assert await state.standing(session(user).id) == (user, session(user).ends, 0)
+    assert await state.session_status(session(user).id) == (user, session(user).ends, 0)
 
     for server in (cluster[1], cluster[0], cluster[2]):
         server.say("CLUSTER SETSLOT", slot, "NODE", target)
-    assert await state.standing(session(user).id) == (user, session(user).ends, 0)  # sent on by MOVED, once and for all
+    assert await state.session_status(session(user).id) == (
+        user,
+        session(user).ends,
+        0,
+    )  # sent on by MOVED, once and for all
     assert state._servers._slots[int(slot)] == Address("127.0.0.1", cluster[1].port)  # type: ignore[attr-defined]
     await state.close()
 
@@ -247,12 +251,12 @@ async def test_a_lost_server_of_a_cluster_is_an_outage_for_its_users_alone(clust
         await state.open_session(session(user), 50)
     cluster[2].stop()
     with pytest.raises(StoreUnavailable):
-        await state.standing(session(mine).id)
-    assert await state.standing(session(other).id) == (other, session(other).ends, 0)
+        await state.session_status(session(mine).id)
+    assert await state.session_status(session(other).id) == (other, session(other).ends, 0)
     cluster[2].start()
 
     async def read() -> None:
-        assert await state.standing(session(mine).id) == (mine, session(mine).ends, 0)
+        assert await state.session_status(session(mine).id) == (mine, session(mine).ends, 0)
 
     await eventually(read)
     await state.close()
@@ -289,7 +293,7 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
             time.sleep(0.05)
         primary.kill()
         with pytest.raises(StoreUnavailable):
-            await state.standing(session(7).id)
+            await state.session_status(session(7).id)
 
         async def rotate() -> None:
             rotation = await state.rotate_session(session(7).id, 1, NOW, NOW + 50)

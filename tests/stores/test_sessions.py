@@ -38,20 +38,20 @@ async def test_a_session_reads_back_as_it_was_stored(states: Opener) -> None:
     opened, gone = await states().open_session(session(), 50)
     assert (opened, list(gone)) == (session(), [])
     assert list(await states().sessions_of(7)) == [session()]
-    assert await states().standing(session().id) == (7, session().ends, 0)
+    assert await states().session_status(session().id) == (7, session().ends, 0)
 
 
 async def test_an_empty_address_and_agent_are_kept_apart(state: State) -> None:
     plain = session()._replace(address="", agent=" spaces  ")
     await state.open_session(plain, 50)
     assert list(await state.sessions_of(7)) == [plain]
-    assert await state.standing(plain.id) == (7, plain.ends, 0)
+    assert await state.session_status(plain.id) == (7, plain.ends, 0)
 
 
 @pytest.mark.parametrize("unknown", ["7-nobody", "8-x", "", "-", "no dash", "{7}-x"])
 async def test_an_unknown_session_is_none(state: State, unknown: str) -> None:
     await state.open_session(session(), 50)
-    assert await state.standing(unknown) is None
+    assert await state.session_status(unknown) is None
     assert await state.rotate_session(unknown, 1, NOW, NOW + 1) is None
     assert await state.end_session(unknown) is None
 
@@ -66,7 +66,7 @@ async def test_a_rotation_advances_the_generation_once(state: State) -> None:
     assert first == (True, after)
     assert second == (False, after)
     assert list(await state.sessions_of(7)) == [after]
-    assert await state.standing(session().id) == (7, NOW + 200.25, 0)
+    assert await state.session_status(session().id) == (7, NOW + 200.25, 0)
 
 
 async def test_a_rotation_never_goes_beyond_the_latest_end(state: State) -> None:
@@ -100,7 +100,7 @@ async def test_of_many_ends_at_once_one_gets_the_session(states: Opener) -> None
     await nodes[0].open_session(session(), 50)
     ended = await asyncio.gather(*(nodes[i % 2].end_session(session().id) for i in range(20)))
     assert [one for one in ended if one] == [session()]
-    assert await nodes[1].standing(session().id) is None
+    assert await nodes[1].session_status(session().id) is None
     assert await nodes[1].rotate_session(session().id, 1, NOW, NOW + 1) is None
 
 
@@ -109,9 +109,9 @@ async def test_an_end_is_seen_by_another_node_at_once(states: Opener) -> None:
     for number in range(50):
         name = f"n{number}"
         await one.open_session(session(name), 100)
-        assert await other.standing(session(name).id) is not None
+        assert await other.session_status(session(name).id) is not None
         await one.end_session(session(name).id)
-        assert await other.standing(session(name).id) is None
+        assert await other.session_status(session(name).id) is None
 
 
 async def test_sessions_of_a_user_come_oldest_first(state: State) -> None:
@@ -149,7 +149,7 @@ async def test_a_session_that_ended_by_time_can_still_be_told_from_a_forgery(sta
     await state.open_session(over, 50)
     await state.sweep(NOW + 2)
     assert list(await state.sessions_of(7)) == [over]
-    assert await state.standing(over.id) == (7, NOW + 1, 0)
+    assert await state.session_status(over.id) == (7, NOW + 1, 0)
 
 
 async def test_what_ended_long_ago_goes_with_the_sweep_or_the_next_login(state: State) -> None:
@@ -166,12 +166,12 @@ async def test_every_reading_of_a_session_carries_the_epoch(states: Opener) -> N
     await one.open_session(session(), 50)
     await other.raise_epochs([7], NOW)
     epoch = int(NOW * 1000)
-    standing = await one.standing(session().id)
+    session_status = await one.session_status(session().id)
     rotated = await one.rotate_session(session().id, 1, NOW + 1, NOW + 50)
     opened, _ = await one.open_session(session("b"), 50)
-    assert standing is not None
+    assert session_status is not None
     assert rotated is not None
-    assert [standing[2], rotated.session.epoch, opened.epoch] == [epoch] * 3
+    assert [session_status[2], rotated.session.epoch, opened.epoch] == [epoch] * 3
     assert {one.epoch for one in await one.sessions_of(7)} == {epoch}
 
 
@@ -180,9 +180,9 @@ async def test_an_epoch_only_ever_grows(state: State) -> None:
     epochs = []
     for now in (NOW, NOW, NOW - 50, NOW + 1):
         await state.raise_epochs([7, 8], now)
-        standing = await state.standing(session().id)
-        assert standing is not None
-        epochs.append(standing[2])
+        session_status = await state.session_status(session().id)
+        assert session_status is not None
+        epochs.append(session_status[2])
     assert epochs == sorted(set(epochs))
 
 
@@ -232,8 +232,8 @@ async def test_a_session_is_read_again_only_after_a_commit(file_state: SQLiteSta
     async def reads() -> int:
         before = file_state.counts()["read"]
         for _ in range(10):
-            assert await file_state.standing(session("a").id) == (7, NOW + 100, 0)
-            assert await file_state.standing("7-nobody") is None  # is not remembered: it may come
+            assert await file_state.session_status(session("a").id) == (7, NOW + 100, 0)
+            assert await file_state.session_status("7-nobody") is None  # is not remembered: it may come
         return file_state.counts()["read"] - before - 10
 
     assert [await reads(), await reads()] == [1, 0]
@@ -248,7 +248,7 @@ async def test_nothing_is_remembered_on_the_word_of_a_header_of_another_kind(
     await file_state.open_session(session(), 50)
     before = file_state.counts()["read"]
     for _ in range(10):
-        assert await file_state.standing(session().id) == (7, NOW + 100, 0)
+        assert await file_state.session_status(session().id) == (7, NOW + 100, 0)
     assert file_state.counts()["read"] - before == 10
 
 
@@ -260,8 +260,8 @@ async def test_so_many_sessions_are_remembered_and_no_more(
         await file_state.open_session(session(f"n{number}"), 50)
     for _ in range(3):
         for number in range(20):
-            assert await file_state.standing(session(f"n{number}").id) is not None
-    assert len(file_state._standings) == 5
+            assert await file_state.session_status(session(f"n{number}").id) is not None
+    assert len(file_state._status_cache) == 5
 
 
 # Changes the one session as often as it is told to, each time in a transaction of its own, and says so afterwards.
@@ -289,13 +289,13 @@ async def test_every_commit_of_another_process_is_seen_at_once(file_state: SQLit
             assert other.stdout.readline() == "done\n"
 
         for number in range(1, 301):
-            assert await file_state.standing(session().id) == (7, NOW + 99 + number, 0)
+            assert await file_state.session_status(session().id) == (7, NOW + 99 + number, 0)
             tell("UPDATE sessions SET ends = ends + 1")
             if number % 50 == 0:
                 tell("PRAGMA wal_checkpoint(TRUNCATE)")  # the log begins anew, and so does what describes it
-        assert await file_state.standing(session().id) == (7, NOW + 400, 0)
+        assert await file_state.session_status(session().id) == (7, NOW + 400, 0)
         tell("DELETE FROM sessions")
-        assert await file_state.standing(session().id) is None
+        assert await file_state.session_status(session().id) is None
 
 
 async def test_a_file_behind_a_link_is_watched_where_it_stands(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ async def test_a_file_behind_a_link_is_watched_where_it_stands(tmp_path: Path) -
     (tmp_path / "state.db-shm").write_bytes(bytes(32_768))  # left behind from before it was moved
     state = SQLiteState(tmp_path / "state.db")
     await state.open_session(session(), 50)
-    assert await state.standing(session().id) == (7, NOW + 100, 0)
+    assert await state.session_status(session().id) == (7, NOW + 100, 0)
     await state.end_session(session().id)
-    assert await state.standing(session().id) is None
+    assert await state.session_status(session().id) is None
     await state.close()

@@ -11,7 +11,7 @@ from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.login.passwords import hash_password
 from gatehouse.service import Service, open_service
 from gatehouse.settings import load
-from gatehouse.stores.accounts.keys import ServiceKeys
+from gatehouse.stores.accounts.keys import ServiceKeyStore
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.running import PASSWORD, Running
 
@@ -42,5 +42,5 @@ def add_user(running: Running, username: str, roles: tuple[str, ...] = ()) -> in
 def service_key(running: Running) -> str:
     key = new_service_key()
     name = f"test-{next(_numbers)}"
-    backstage(running, lambda service: ServiceKeys(service.database).add(name, digest(key), 0))
+    backstage(running, lambda service: ServiceKeyStore(service.database).add(name, digest(key), 0))
     return key

@@ -39,40 +39,42 @@ class NotJson(Refused):
     """The media type says that the body is something else."""
 
 
-class Entry(NamedTuple):
+class ErrorEntry(NamedTuple):
     status: int
     code: str
     en: str
     zh: str
 
 
-CATALOGUE: dict[type[Exception], Entry] = {
-    FieldMissing: Entry(400, "A0410", "{field} is required", "请填写 {field}"),
-    FieldInvalid: Entry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
-    refusals.PasswordRefused: Entry(400, "A0421", "{problem}", "{problem}"),
-    BodyUnreadable: Entry(400, "A0400", "The request body is not a JSON object", "请求体不是 JSON 对象"),
-    BodyTooLarge: Entry(413, "A0400", "The request body is too large", "请求体过大"),
-    NotJson: Entry(415, "A0400", "The request body must be JSON", "请求体必须为 JSON"),
-    refusals.CaptchaWrong: Entry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
-    refusals.CaptchaGone: Entry(400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"),
-    refusals.CredentialsWrong: Entry(400, "A0210", "Wrong username or password", "用户名或密码错误"),
-    refusals.NameMustWait: Entry(
+CATALOGUE: dict[type[Exception], ErrorEntry] = {
+    FieldMissing: ErrorEntry(400, "A0410", "{field} is required", "请填写 {field}"),
+    FieldInvalid: ErrorEntry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
+    refusals.PasswordRefused: ErrorEntry(400, "A0421", "{problem}", "{problem}"),
+    BodyUnreadable: ErrorEntry(400, "A0400", "The request body is not a JSON object", "请求体不是 JSON 对象"),
+    BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
+    NotJson: ErrorEntry(415, "A0400", "The request body must be JSON", "请求体必须为 JSON"),
+    refusals.CaptchaWrong: ErrorEntry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
+    refusals.CaptchaGone: ErrorEntry(
+        400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"
+    ),
+    refusals.CredentialsWrong: ErrorEntry(400, "A0210", "Wrong username or password", "用户名或密码错误"),
+    refusals.NameLocked: ErrorEntry(
         429, "A0211", "Too many failed logins, try again in {wait}", "登录失败次数过多，请在 {wait} 后重试"
     ),
-    refusals.TooManyRequests: Entry(429, "A0502", "Too many requests, slow down", "请求过于频繁，请稍后再试"),
-    refusals.AccessTokenInvalid: Entry(401, "A0230", "Please log in", "登录已失效，请重新登录"),
-    refusals.RefreshTokenInvalid: Entry(
+    refusals.TooManyRequests: ErrorEntry(429, "A0502", "Too many requests, slow down", "请求过于频繁，请稍后再试"),
+    refusals.AccessTokenInvalid: ErrorEntry(401, "A0230", "Please log in", "登录已失效，请重新登录"),
+    refusals.RefreshTokenInvalid: ErrorEntry(
         401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
     ),
-    refusals.NotAllowed: Entry(403, "A0301", "Not allowed", "没有访问权限"),
-    refusals.NoSuchSession: Entry(404, "C0113", "You have no such session", "没有该会话"),
-    NoSuchPath: Entry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
-    MethodNotAllowed: Entry(405, "C0113", "This path does not take that method", "不支持该请求方法"),
-    refusals.TooBusy: Entry(503, "B0210", "The service is busy, try again in a moment", "系统繁忙，请稍后再试"),
-    StoreUnavailable: Entry(
+    refusals.NotAllowed: ErrorEntry(403, "A0301", "Not allowed", "没有访问权限"),
+    refusals.NoSuchSession: ErrorEntry(404, "C0113", "You have no such session", "没有该会话"),
+    NoSuchPath: ErrorEntry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
+    MethodNotAllowed: ErrorEntry(405, "C0113", "This path does not take that method", "不支持该请求方法"),
+    refusals.TooBusy: ErrorEntry(503, "B0210", "The service is busy, try again in a moment", "系统繁忙，请稍后再试"),
+    StoreUnavailable: ErrorEntry(
         503, "C0300", "The service is not available, try again in a moment", "服务暂不可用，请稍后再试"
     ),
-    Exception: Entry(500, "B0001", "Something went wrong on our side", "系统内部错误"),
+    Exception: ErrorEntry(500, "B0001", "Something went wrong on our side", "系统内部错误"),
 }
 
 PASSWORD_PROBLEMS = {
@@ -83,14 +85,14 @@ PASSWORD_PROBLEMS = {
 }
 
 
-def entry_for(problem: Exception) -> Entry:
+def entry_for(problem: Exception) -> ErrorEntry:
     for kind in type(problem).__mro__:
         if kind in CATALOGUE:
             return CATALOGUE[kind]
     return CATALOGUE[Exception]
 
 
-def message(problem: Exception, entry: Entry, language: str) -> str:
+def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
     text = entry.zh if language == "zh" else entry.en
     if isinstance(problem, FieldMissing | FieldInvalid):
         return text.format(field=problem.field)
@@ -101,7 +103,7 @@ def message(problem: Exception, entry: Entry, language: str) -> str:
     return text
 
 
-def headers_for(problem: Exception, entry: Entry) -> list[tuple[str, str]]:
+def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
     headers = []
     if entry.status == 401:
         headers.append(("www-authenticate", "Bearer"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import gatehouse
-from gatehouse.api.contract.errors import CATALOGUE, Entry
+from gatehouse.api.contract.errors import CATALOGUE, ErrorEntry
 from gatehouse.api.contract.operations import OPERATIONS, Operation
 from gatehouse.api.contract.schemas import LoginBody, RefreshToken
 from gatehouse.api.contract.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
@@ -86,16 +86,16 @@ def _query(operation: Operation, name: str) -> Json:
     return parameter | ({"examples": examples(values)} if values else {})
 
 
-def _by_status(operation: Operation) -> dict[int, list[Entry]]:
+def _by_status(operation: Operation) -> dict[int, list[ErrorEntry]]:
     """The refusals of an operation, and those that any of them may meet."""
-    grouped: dict[int, list[Entry]] = {}
+    grouped: dict[int, list[ErrorEntry]] = {}
     for kind in (*operation.refusals, Exception):
         entry = CATALOGUE[kind]
         grouped.setdefault(entry.status, []).append(entry)
     return grouped
 
 
-def _failure(status: int, entries: list[Entry]) -> Json:
+def _failure(status: int, entries: list[ErrorEntry]) -> Json:
     described = _response(
         "; ".join(f"`{entry.code}` {_words(entry)}" for entry in entries),
         _envelope([entry.code for entry in entries]),
@@ -107,7 +107,7 @@ def _failure(status: int, entries: list[Entry]) -> Json:
     return described
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: ErrorEntry) -> str:
     return "The new password is refused, with the reason" if entry.en == "{problem}" else entry.en
 
 

@@ -7,10 +7,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import CaptchaData, LoginBody, RefreshBody, TokenData
-from gatehouse.api.http.fair_lock import Lane
+from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.api.http.request import Request, either
-from gatehouse.auth.login.login import Attempt
+from gatehouse.auth.login.login import LoginAttempt
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class AuthEndpoints:
         self._clock = service.clock
         self._challenges = service.challenges
         self._throttle = service.throttle
-        self._gate = service.gate
+        self._authenticator = service.authenticator
         self._painter = painter
-        self._drawing = Lane(CAPTCHAS_WAITING)
+        self._drawing = FairLock(CAPTCHAS_WAITING)
         self._metrics = metrics
 
     async def captcha(self, request: Request) -> Reply:
@@ -50,23 +50,23 @@ class AuthEndpoints:
             raise FieldMissing("username")
         if not username.isprintable():
             raise FieldInvalid("username", "not printable")
-        attempt = Attempt(
+        attempt = LoginAttempt(
             username,
             body.password,
             either("captchaId", body.captchaKey, body.captchaId),
             body.captchaCode.strip() if body.captchaCode else None,
         )
-        return _tokens(await self._gate.login(attempt, request.caller), request)
+        return _tokens(await self._authenticator.login(attempt, request.caller), request)
 
     async def refresh(self, request: Request) -> Reply:
         body = await request.fields(RefreshBody)
         token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
         if not token:
             raise FieldMissing("refreshToken")
-        return _tokens(await self._gate.refresh(token, request.caller), request)
+        return _tokens(await self._authenticator.refresh(token, request.caller), request)
 
     async def logout(self, request: Request) -> Reply:
-        await self._gate.logout(request.bearer(), request.caller)
+        await self._authenticator.logout(request.bearer(), request.caller)
         return success(language=request.language)
 
 

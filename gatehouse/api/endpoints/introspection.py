@@ -21,7 +21,7 @@ INACTIVE = b'{"active":false}'
 
 class IntrospectionEndpoint:
     def __init__(self, service: Service) -> None:
-        self._gate = service.gate
+        self._authenticator = service.authenticator
         self._service_keys = service.service_keys
         self._issuer = service.settings.public_url
         self._audience = service.settings.audience
@@ -48,23 +48,23 @@ class IntrospectionEndpoint:
     async def _state_of(self, token: str) -> bytes:
         """Every token that does not open anything is just inactive: why is nobody's business."""
         try:
-            who = await self._gate.enter(token)
+            principal = await self._authenticator.authenticate(token)
         except AccessTokenInvalid:
             return INACTIVE
-        profile = who.remembered.profile
+        profile = principal.cached.profile
         return msgspec.json.encode(
             {
                 "active": True,
                 "token_type": "Bearer",
                 "sub": str(profile.user.id),
                 "username": profile.user.username,
-                "sid": who.claims.session,
+                "sid": principal.claims.session,
                 "roles": profile.roles,
                 "perms": profile.perms,
                 "iss": self._issuer,
                 "aud": self._audience,
-                "iat": int(who.claims.issued),
-                "exp": int(who.claims.expires),
+                "iat": int(principal.claims.issued),
+                "exp": int(principal.claims.expires),
             }
         )
 

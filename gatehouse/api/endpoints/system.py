@@ -27,7 +27,7 @@ AVATAR = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="i
 """
 
 
-class OpsEndpoints:
+class SystemEndpoints:
     def __init__(self, service: Service, metrics: Metrics) -> None:
         self._database = service.database
         self._state = service.state

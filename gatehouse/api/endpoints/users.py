@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 class UserEndpoints:
     def __init__(self, service: Service) -> None:
-        self._gate = service.gate
+        self._authenticator = service.authenticator
         self._own = service.self_service
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
     async def me(self, request: Request) -> Reply:
-        remembered = (await self._gate.enter(request.bearer())).remembered
+        cached = (await self._authenticator.authenticate(request.bearer())).cached
         language = request.language
-        reply: Reply | None = remembered.shown.get(language)
+        reply: Reply | None = cached.shown.get(language)
         if reply is None:
-            reply = remembered.shown[language] = success(self._data(remembered.profile), language)
+            reply = cached.shown[language] = success(self._data(cached.profile), language)
         return reply
 
     async def sessions(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer())
+        principal = await self._authenticator.authenticate(request.bearer())
         listed = [
             SessionData(
                 id=session.id,
@@ -40,26 +40,26 @@ class UserEndpoints:
                 address=session.address,
                 agent=session.agent,
                 browser=browser(session.agent),
-                current=session.id == who.claims.session,
+                current=session.id == principal.claims.session,
             )
-            for session in await self._own.sessions(who)
+            for session in await self._own.sessions(principal)
         ]
         return success(SessionsData(listed), request.language)
 
     async def end_session(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer())
-        await self._own.end_session(who, request.segment, request.caller)
+        principal = await self._authenticator.authenticate(request.bearer())
+        await self._own.end_session(principal, request.segment, request.caller)
         return success(language=request.language)
 
     async def end_other_sessions(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer())
-        ended = await self._own.end_other_sessions(who, request.caller)
+        principal = await self._authenticator.authenticate(request.bearer())
+        ended = await self._own.end_other_sessions(principal, request.caller)
         return success(EndedData(ended), request.language)
 
     async def change_password(self, request: Request) -> Reply:
-        who = await self._gate.enter(request.bearer())
+        principal = await self._authenticator.authenticate(request.bearer())
         body = await request.fields(PasswordBody)
-        await self._own.change_password(who, body.currentPassword, body.newPassword, request.caller)
+        await self._own.change_password(principal, body.currentPassword, body.newPassword, request.caller)
         return success(language=request.language)
 
     def _data(self, profile: Profile) -> UserData:

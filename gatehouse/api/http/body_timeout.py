@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import TracebackType
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 
 
-class Patience:
+class BodyTimeout:
     """`with patience:` around a wait raises `TimeoutError` when it takes longer, by up to a second more."""
 
     def __init__(self, seconds: float) -> None:
@@ -28,7 +28,7 @@ class Patience:
         self._ends[task] = loop.time() + self.seconds
         if not self._looking:
             self._looking = True
-            loop.call_later(LOOK_SECONDS, self._look, loop)
+            loop.call_later(CHECK_SECONDS, self._check, loop)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -36,11 +36,11 @@ class Patience:
         task = asyncio.current_task()
         if task is None or self._ends.pop(task, None) is not None:
             return
-        # `_look` has cancelled it. If somebody else has too, the task is to end, and not only this wait.
+        # `_check` has cancelled it. If somebody else has too, the task is to end, and not only this wait.
         if task.uncancel() == 0 and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
         for task, end in list(self._ends.items()):
             if end > now:
@@ -49,4 +49,4 @@ class Patience:
             task.cancel()
         self._looking = bool(self._ends)
         if self._looking:
-            loop.call_later(LOOK_SECONDS, self._look, loop)
+            loop.call_later(CHECK_SECONDS, self._check, loop)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 RETRY_SECONDS = 1
 
 
-class Lane:
+class FairLock:
     """One at a time, in order, and between two of them the loop serves whoever else is ready.
 
     Drawing a captcha takes ten times as long as a users/me. When two hundred are asked for at once and drawn as they

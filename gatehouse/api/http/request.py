@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
-from gatehouse.api.http.body_timeout import Patience
+from gatehouse.api.http.body_timeout import BodyTimeout
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.reply import language_of
 from gatehouse.auth.audit import Caller
@@ -31,7 +31,7 @@ BODY_SECONDS = 10.0
 DRAIN_LIMIT = 8 * 1024 * 1024
 
 _decode = msgspec.json.Decoder().decode
-_patience = Patience(BODY_SECONDS)
+_body_timeout = BodyTimeout(BODY_SECONDS)
 
 
 class Request:
@@ -108,7 +108,7 @@ class Request:
 
     async def _body(self) -> bytes:
         try:
-            with _patience:
+            with _body_timeout:
                 return await self._whole_body()
         except TimeoutError:
             raise BodyUnreadable("the body did not arrive in time") from None

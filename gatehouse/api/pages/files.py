@@ -41,7 +41,7 @@ MEDIA_TYPES = {
 WORTH_COMPRESSING = 512
 
 
-class File:
+class StaticFile:
     def __init__(self, body: bytes, suffix: str, *, cache: str, vary: str = "") -> None:
         digest = hashlib.sha256(body).hexdigest()[:32]
         common = [

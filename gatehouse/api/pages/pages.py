@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.http.reply import Reply
-from gatehouse.api.pages.files import File
+from gatehouse.api.pages.files import StaticFile
 from gatehouse.api.pages.words import fill
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Pages:
         words = {language: msgspec.json.decode(files[f"words/{language}.json"]) for language in LANGUAGES}
         folder = _digest(files)
         self._assets = {
-            f"/assets/{folder}/{name}": File(body, _suffix(name), cache=FOR_EVER) for name, body in files.items()
+            f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=FOR_EVER) for name, body in files.items()
         }
         self._pages = {
             path: {
@@ -88,18 +88,18 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _page(markup: str, language: str, words: dict[str, str], theme: str, folder: str) -> File:
+def _page(markup: str, language: str, words: dict[str, str], theme: str, folder: str) -> StaticFile:
     markup = markup.replace('<html lang="en">', f'<html lang="{LANGUAGES[language]}" data-theme="{theme}">')
     markup = markup.replace("assets/words/en.json", f"assets/words/{language}.json")
     markup = markup.replace('"assets/', f'"assets/{folder}/')
-    return File(fill(markup, words).encode(), ".html", cache=ASK_FIRST, vary="accept-language, cookie")
+    return StaticFile(fill(markup, words).encode(), ".html", cache=ASK_FIRST, vary="accept-language, cookie")
 
 
 def _suffix(name: str) -> str:
     return "." + name.rpartition(".")[2]
 
 
-def _page_endpoint(variants: dict[tuple[str, str], File]) -> Endpoint:
+def _page_endpoint(variants: dict[tuple[str, str], StaticFile]) -> Endpoint:
     async def page(request: Request) -> Reply:
         cookies = request.header("cookie") or ""
         language, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
@@ -109,7 +109,7 @@ def _page_endpoint(variants: dict[tuple[str, str], File]) -> Endpoint:
     return page
 
 
-def _asset_endpoint(file: File) -> Endpoint:
+def _asset_endpoint(file: StaticFile) -> Endpoint:
     async def asset(request: Request) -> Reply:
         return file.answer(request)
 

@@ -61,7 +61,7 @@ def _times() -> Times:
     return Times([0] * (len(BOUNDS) + 1))
 
 
-class Tally:
+class OperationMetrics:
     """What one operation has answered: how often which code, and in what time."""
 
     __slots__ = ("codes", "times")
@@ -94,11 +94,11 @@ class Metrics:
         self._file = folder / f"{secrets.token_hex(8)}.json" if folder else None
         self._numbers = Numbers()
         self._serving = False
-        self._tallies: dict[str, Tally] = {}
+        self._operations: dict[str, OperationMetrics] = {}
 
-    def tally(self, operation: str) -> Tally:
+    def operation_metrics(self, operation: str) -> OperationMetrics:
         """The one of this operation, to be kept where its requests come by."""
-        return self._tallies.setdefault(operation, Tally())
+        return self._operations.setdefault(operation, OperationMetrics())
 
     def drawn(self, seconds: float) -> None:
         self._numbers.drawing.add(seconds)
@@ -106,11 +106,17 @@ class Metrics:
     def numbers(self) -> Numbers:
         """What this worker has counted up to now."""
         service, numbers = self._service, self._numbers
-        asked = {operation: tally for operation, tally in self._tallies.items() if tally.codes}
-        numbers.requests = {
-            f"{name} {code}": count for name, tally in asked.items() for code, count in tally.codes.items()
+        asked = {
+            operation: operation_metrics
+            for operation, operation_metrics in self._operations.items()
+            if operation_metrics.codes
         }
-        numbers.seconds = {name: tally.times for name, tally in asked.items()}
+        numbers.requests = {
+            f"{name} {code}": count
+            for name, operation_metrics in asked.items()
+            for code, count in operation_metrics.codes.items()
+        }
+        numbers.seconds = {name: counted.times for name, counted in asked.items()}
         numbers.events = {f"{event} {reason}": count for (event, reason), count in service.audit.counts.items()}
         numbers.state = dict(service.state.counts())
         numbers.lost = service.audit.lost

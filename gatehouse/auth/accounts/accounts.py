@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Accounts:
             policy.check_avatar(values["avatar"])
         user = (await self.user(username)).user.id
         await self.users.change(user, **values)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._record(Event.USER_CHANGED, user, changed=sorted(values))
 
     async def set_password(
@@ -83,40 +83,40 @@ class Accounts:
         caller = caller or self._caller
         user = (await self.user(username)).user.id
         await self.users.change(user, password=hashed)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._audit.record(Event.PASSWORD_CHANGED, caller, user=user)
-        await self._sessions.end_all(user, Ended.PASSWORD, caller, keep=keep)
+        await self._sessions.end_all(user, SessionEnd.PASSWORD, caller, keep=keep)
 
     async def disable_user(self, username: str) -> None:
         user = (await self.user(username)).user.id
         await self.users.change(user, enabled=False)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._record(Event.USER_DISABLED, user)
-        await self._sessions.end_all(user, Ended.DISABLED, self._caller)
+        await self._sessions.end_all(user, SessionEnd.DISABLED, self._caller)
 
     async def enable_user(self, username: str) -> None:
         user = (await self.user(username)).user.id
         await self.users.change(user, enabled=True)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._record(Event.USER_ENABLED, user)
 
     async def delete_user(self, username: str) -> None:
         user = (await self.user(username)).user.id
         await self.users.delete(user)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._record(Event.USER_DELETED, user, username=username)
-        await self._sessions.end_all(user, Ended.DELETED, self._caller)
+        await self._sessions.end_all(user, SessionEnd.DELETED, self._caller)
 
     async def grant(self, username: str, roles: Sequence[str]) -> None:
         user = (await self.user(username)).user.id
         await self.users.grant(user, roles)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._record(Event.USER_CHANGED, user, granted=list(roles))
 
     async def revoke(self, username: str, roles: Sequence[str]) -> None:
         user = (await self.user(username)).user.id
         await self.users.revoke(user, roles)
-        await self._touch(user)
+        await self._invalidate_profiles(user)
         self._record(Event.USER_CHANGED, user, revoked=list(roles))
 
     # Roles
@@ -142,21 +142,21 @@ class Accounts:
             policy.check_text("role name", values["name"])
         role = (await self.role(code)).id
         await self.roles.change(role, **values)
-        await self._touch(*await self.roles.holders(role))
+        await self._invalidate_profiles(*await self.roles.holders(role))
         self._record(Event.ROLE_CHANGED, None, role=code, changed=sorted(values))
 
     async def delete_role(self, code: str) -> None:
         role = (await self.role(code)).id
         holders = await self.roles.holders(role)
         await self.roles.delete(role)
-        await self._touch(*holders)
+        await self._invalidate_profiles(*holders)
         self._record(Event.ROLE_DELETED, None, role=code)
 
     async def allow(self, code: str, perms: Sequence[str]) -> None:
         _check_perms(perms)
         role = (await self.role(code)).id
         await self.roles.allow(role, perms)
-        await self._touch(*await self.roles.holders(role))
+        await self._invalidate_profiles(*await self.roles.holders(role))
         self._record(Event.ROLE_CHANGED, None, role=code, allowed=list(perms))
 
     async def deny(self, code: str, perms: Sequence[str]) -> None:
@@ -165,7 +165,7 @@ class Accounts:
             if perm not in role.perms:
                 raise Missing(f"role {code!r} does not give {perm!r}")
         await self.roles.deny(role.id, perms)
-        await self._touch(*await self.roles.holders(role.id))
+        await self._invalidate_profiles(*await self.roles.holders(role.id))
         self._record(Event.ROLE_CHANGED, None, role=code, denied=list(perms))
 
     # Departments
@@ -188,7 +188,7 @@ class Accounts:
         await self.departments.delete(department)
         self._record(Event.DEPARTMENT_DELETED, None, department=department)
 
-    async def _touch(self, *users: int) -> None:
+    async def _invalidate_profiles(self, *users: int) -> None:
         await self._state.raise_epochs(users, self._clock())
 
     def _record(self, event: Event, user: int | None, **detail: object) -> None:

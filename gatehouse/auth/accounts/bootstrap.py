@@ -43,7 +43,7 @@ def random_password() -> str:
     return "-".join("".join(secrets.choice(alphabet) for _ in range(5)) for _ in range(4))
 
 
-async def furnish(
+async def bootstrap(
     *,
     users: Users,
     roles: Roles,
@@ -71,7 +71,7 @@ async def furnish(
     return None if password else given
 
 
-def is_untouched(profile: Profile) -> bool:
+def is_replaceable_admin(profile: Profile) -> bool:
     """Whether this is the administrator as made above, whose place an import may take."""
     user = profile.user
     made = (ADMINISTRATOR, ADMIN_NICKNAME, "", True, False)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # A token may still arrive this long after its expiry by the clock of another node.
 CLOCK_SKEW = 60
 # How long a new key is shown before it signs: longer than any node goes without reading the store.
-SHOWN_FIRST = 20
+PUBLISHED_BEFORE_SIGNING_SECONDS = 20
 # A `kid` that is not known is looked up in the store, but not more often than this: forged ones cost nothing.
 RELOAD_SECONDS = 1.0
 
@@ -86,7 +86,7 @@ def as_jwk(key: StoredKey) -> dict[str, str]:
     }
 
 
-def signing_with(private: bytes) -> Sign:
+def make_signer(private: bytes) -> Sign:
     """By libsodium: every token that is handed out is signed, and OpenSSL takes two thirds longer over it."""
     _, pair = crypto_sign_seed_keypair(private)
     return lambda message: crypto_sign(message, pair)[:crypto_sign_BYTES]
@@ -95,20 +95,20 @@ def signing_with(private: bytes) -> Sign:
 def signing_at(stored: Sequence[StoredKey], now: float) -> StoredKey | None:
     """The key that signs: the newest that has been shown long enough; failing that the oldest there is."""
     candidates = [key for key in stored if key.retired is None or key.retired > now]
-    shown = [key for key in candidates if key.created + SHOWN_FIRST <= now]
+    shown = [key for key in candidates if key.created + PUBLISHED_BEFORE_SIGNING_SECONDS <= now]
     return shown[-1] if shown else candidates[0] if candidates else None
 
 
 class KeyRing:
     """The signing keys of a running service, kept in step with the store. `secrets`: the first seals, all open."""
 
-    def __init__(self, store: Keys, secrets: Sequence[bytes], clock: Callable[[], float], honoured_for: int) -> None:
+    def __init__(self, store: Keys, secrets: Sequence[bytes], clock: Callable[[], float], token_ttl: int) -> None:
         self.secrets = secrets
         # Raised by every change of the set, for those who remember what its keys have verified.
-        self.edition = 0
+        self.version = 0
         self._store = store
         self._clock = clock
-        self._honoured_for = honoured_for + CLOCK_SKEW
+        self._token_ttl = token_ttl + CLOCK_SKEW
         self._loaded = float("-inf")
         self._public: dict[str, Ed25519PublicKey] = {}
         self._signer: tuple[str, Sign] | None = None
@@ -118,13 +118,13 @@ class KeyRing:
         """Read the store. Raises `WrongSecret` if the key that should sign cannot be opened; the last one stays."""
         now = self._loaded = self._clock()
         self.stored = await self._store.all()
-        honoured = [key for key in self.stored if now < self.honoured_until(key)]
+        honoured = [key for key in self.stored if now < self.verifies_until(key)]
         if [key.kid for key in honoured] != list(self._public):
             self._public = {key.kid: Ed25519PublicKey.from_public_bytes(key.public) for key in honoured}
-            self.edition += 1
+            self.version += 1
         signing = signing_at(honoured, now)
         if signing is not None and (self._signer is None or self._signer[0] != signing.kid):
-            self._signer = (signing.kid, signing_with(unseal(self.secrets, signing)))
+            self._signer = (signing.kid, make_signer(unseal(self.secrets, signing)))
 
     async def find(self, kid: str) -> Ed25519PublicKey | None:
         """The public half of a key; one that another node has just made is looked up in the store."""
@@ -150,9 +150,9 @@ class KeyRing:
     def jwks(self) -> dict[str, list[dict[str, str]]]:
         return {"keys": [as_jwk(key) for key in self.stored if key.kid in self._public]}
 
-    def honoured_until(self, key: StoredKey) -> float:
+    def verifies_until(self, key: StoredKey) -> float:
         """When the last token that the key can have signed has expired."""
-        return float("inf") if key.retired is None else key.retired + self._honoured_for
+        return float("inf") if key.retired is None else key.retired + self._token_ttl
 
 
 def _base64url(raw: bytes) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, Caller, Event
-from gatehouse.auth.keys.ring import SHOWN_FIRST, new_key, seal, unseal
+from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS, new_key, seal, unseal
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.keys import Keys, StoredKey
 
 
-class KeyChanges:
+class KeyRotation:
     def __init__(self, *, store: Keys, ring: KeyRing, audit: Audit, clock: Callable[[], float], max_age: int) -> None:
         self._store = store
         self._ring = ring
@@ -34,7 +34,7 @@ class KeyChanges:
     async def rotate(self, caller: Caller) -> StoredKey | None:
         """A new key; None if another node has made one in this moment."""
         await self._ring.load()
-        return await self._succeed(self._newest(), caller, "operator")
+        return await self._replace(self._newest(), caller, "operator")
 
     async def withdraw(self, kid: str, caller: Caller) -> StoredKey | None:
         """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
@@ -50,14 +50,14 @@ class KeyChanges:
         await self._ring.load()
         return successor
 
-    async def keep_up(self) -> None:
+    async def rotate_if_due(self) -> None:
         """What age brings about, on whichever node notices first: a rotation, and the end of expired keys."""
         now = self._clock()
         newest = self._newest()
         if newest is None or now >= newest.created + self._max_age:
-            await self._succeed(newest, Caller(), "age")
+            await self._replace(newest, Caller(), "age")
         for key in self._ring.stored:
-            if now >= self._ring.honoured_until(key):
+            if now >= self._ring.verifies_until(key):
                 await self._store.delete(key.kid)
 
     async def reseal(self, secret: bytes) -> int:
@@ -67,13 +67,13 @@ class KeyChanges:
         await self._store.reseal({kid: seal(secret, kid, private) for kid, private in opened.items()})
         return len(stored)
 
-    async def _succeed(self, old: StoredKey | None, caller: Caller, reason: str) -> StoredKey | None:
+    async def _replace(self, old: StoredKey | None, caller: Caller, reason: str) -> StoredKey | None:
         """Replace the key that was found to be the newest; None if it is not any more, and nothing is done then."""
         now = self._clock()
         new = new_key(self._ring.secrets[0], now)
         if old is None:
             await self._store.add(new)
-        elif await self._store.succeed(old.kid, new, now + SHOWN_FIRST):
+        elif await self._store.replace(old.kid, new, now + PUBLISHED_BEFORE_SIGNING_SECONDS):
             self._record(Event.KEY_RETIRED, old.kid, caller, reason)
         else:
             return None

@@ -10,8 +10,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatehouse.stores.accounts.keys import ServiceKey
-    from gatehouse.stores.accounts.keys import ServiceKeys as Store
+    from gatehouse.stores.accounts.keys import ServiceKey, ServiceKeyStore
 
 PREFIX = "ghs_"
 
@@ -24,8 +23,8 @@ def digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "replace")).digest()
 
 
-class ServiceKeys:
-    def __init__(self, store: Store) -> None:
+class ServiceKeyVerifier:
+    def __init__(self, store: ServiceKeyStore) -> None:
         self._store = store
 
     async def owner(self, key: str | None) -> ServiceKey | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
 from gatehouse.auth.refusals import (
     CaptchaGone,
     CaptchaWrong,
     CredentialsWrong,
     FieldMissing,
-    NameMustWait,
+    NameLocked,
     Refused,
 )
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gatehouse.auth.login.captcha import Challenges
-    from gatehouse.auth.login.decoy_hashes import StandIns
+    from gatehouse.auth.login.decoy_hashes import DecoyHashes
     from gatehouse.auth.login.passwords import HashPool
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 USED_MARGIN = 60
 
 
-class Attempt(NamedTuple):
+class LoginAttempt(NamedTuple):
     """What a person typed. Without captcha fields only those who are exempt get further."""
 
     username: str
@@ -52,7 +52,7 @@ class Login:
         sessions: Sessions,
         audit: Audit,
         clock: Callable[[], float],
-        stand_ins: StandIns,
+        decoy_hashes: DecoyHashes,
         exempt: Sequence[Network] = (),
     ) -> None:
         self._state = state
@@ -64,28 +64,28 @@ class Login:
         self._audit = audit
         self._clock = clock
         self._exempt = exempt
-        self._stand_ins = stand_ins
+        self._decoy_hashes = decoy_hashes
 
-    async def __call__(self, attempt: Attempt, caller: Caller) -> Session:
-        with self._hashes.place():  # in a flood most logins end here, before they cost anything
+    async def __call__(self, attempt: LoginAttempt, caller: Caller) -> Session:
+        with self._hashes.reserve():  # in a flood most logins end here, before they cost anything
             return await self._log_in(attempt, caller)
 
-    async def _log_in(self, attempt: Attempt, caller: Caller) -> Session:
+    async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
         await self._pass_captcha(attempt, caller)
         key = await self._throttle.key_for(attempt.username, caller.address)
-        await self._throttle.must_not_wait(key)
+        await self._throttle.raise_if_locked(key)
         user = await self._users.by_name(attempt.username)
         # An unknown name costs one real hash, and a disabled user is told so by nothing: not the answer, not
         # its time.
-        stored = user.password if user else await self._stand_ins.for_name(attempt.username)
+        stored = user.password if user else await self._decoy_hashes.for_name(attempt.username)
         verdict = await self._hashes.check(stored, attempt.password)
         if user is None or not user.enabled or not verdict.right:
             await self._fail(key, user, caller)
             raise CredentialsWrong
         # While this hash ran, other guesses may have used up what was free. Then even the right one is not
         # told so: a burst of guesses learns no more than a row of them.
-        await self._throttle.must_not_wait(key)
+        await self._throttle.raise_if_locked(key)
         session = await self._sessions.open(user.id, caller)
         await self._still_right(user, attempt, session, caller)
         await self._throttle.succeeded(key, attempt.username, caller.address)
@@ -94,7 +94,7 @@ class Login:
         self._audit.record(Event.LOGIN, caller, user=user.id, session=session.id)
         return session
 
-    async def _pass_captcha(self, attempt: Attempt, caller: Caller) -> None:
+    async def _pass_captcha(self, attempt: LoginAttempt, caller: Caller) -> None:
         """Use up the captcha that is named, whatever comes of it, before anything costly happens."""
         refusal = await self._captcha_refusal(attempt)
         if refusal is None or await self._needs_no_captcha(attempt.username, caller.address):
@@ -104,13 +104,13 @@ class Login:
             self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
         raise refusal
 
-    async def _captcha_refusal(self, attempt: Attempt) -> Refused | None:
+    async def _captcha_refusal(self, attempt: LoginAttempt) -> Refused | None:
         if not attempt.captcha_id:
             return FieldMissing("captchaId")
         if not attempt.captcha_answer:
             return FieldMissing("captchaCode")
         now = self._clock()
-        challenge = self._challenges.open(attempt.captcha_id, now)
+        challenge = self._challenges.decode(attempt.captcha_id, now)
         if challenge is None:
             return CaptchaGone()
         if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
@@ -127,26 +127,26 @@ class Login:
         user = await self._users.by_name(username)
         return user is not None and user.captcha_exempt
 
-    async def _still_right(self, user: User, attempt: Attempt, session: Session, caller: Caller) -> None:
+    async def _still_right(self, user: User, attempt: LoginAttempt, session: Session, caller: Caller) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""
         now = await self._users.by_name(attempt.username)
         if now is not None and now.password == user.password:
             return
         if now is None or not (await self._hashes.check(now.password, attempt.password)).right:
-            await self._sessions.end(session.id, Ended.PASSWORD, caller)
+            await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
             raise CredentialsWrong
 
     async def _fail(self, key: str, user: User | None, caller: Caller) -> None:
         known = user.id if user else None
         try:
-            strikes = await self._throttle.failed(key)
-        except NameMustWait:
+            failures = await self._throttle.failed(key)
+        except NameLocked:
             self._audit.record(Event.LOGIN_FAILED, caller, user=known, reason="waiting")
             raise
         reason = "unknown_name" if user is None else "password" if user.enabled else "disabled"
         self._audit.record(Event.LOGIN_FAILED, caller, user=known, reason=reason)
-        if strikes.until:
-            waits = {"seconds": round(strikes.until - self._clock())}
+        if failures.until:
+            waits = {"seconds": round(failures.until - self._clock())}
             self._audit.record(Event.LOGIN_LOCKED, caller, user=known, detail=waits)
 
     async def _replace_hash(self, user: User, password: str, caller: Caller) -> None:

@@ -84,9 +84,9 @@ class HashPool:
     def __init__(self, threads: int, queue: int) -> None:
         self._threads = threads
         self._queue = queue
-        self._pool = ThreadPoolExecutor(threads, "hash", initializer=_stand_back)
+        self._pool = ThreadPoolExecutor(threads, "hash", initializer=_lower_priority)
         self.pending = 0
-        self._places = 0
+        self._reserved = 0
         self._rest: asyncio.TimerHandle | None = None
 
     async def check(self, stored: str, password: str) -> Verdict:
@@ -96,15 +96,15 @@ class HashPool:
         return await self._run(hash_password, password)
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def reserve(self) -> Iterator[None]:
         """For whoever will need a hash: taken before anything else is done, since without it all that is in vain."""
-        if self._places >= self._threads + self._queue:
+        if self._reserved >= self._threads + self._queue:
             raise TooBusy(RETRY_SECONDS, "all places before the hash queue are taken")
-        self._places += 1
+        self._reserved += 1
         try:
             yield
         finally:
-            self._places -= 1
+            self._reserved -= 1
 
     async def _run(self, work: Callable[..., T], *values: str) -> T:
         if self.pending >= self._threads + self._queue:
@@ -131,7 +131,7 @@ class HashPool:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _stand_back() -> None:
+def _lower_priority() -> None:
     """Run when nobody else wants to, and make way at once when somebody does.
 
     Linux schedules each thread by its own policy. A thread that merely has a high niceness is not interrupted before

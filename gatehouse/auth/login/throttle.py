@@ -14,21 +14,21 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.refusals import NameMustWait, TooManyRequests
+from gatehouse.auth.refusals import NameLocked, TooManyRequests
 from gatehouse.stores.accounts.users import name_key
-from gatehouse.stores.state.protocol import State, Strikes, Waits
+from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gatehouse.parsing import Rate
 
-WAIT_STEPS = (30, 60, 120, 240, 480, 900)
+LOCKOUT_STEPS = (30, 60, 120, 240, 480, 900)
 # Steps are remembered for a day after the last wait; a place for as long as a session can last.
-MEMORY = 86_400
-KNOWN_PLACE = 30 * 86_400
+BACKOFF_KEPT_SECONDS = 86_400
+KNOWN_PLACE_SECONDS = 30 * 86_400
 # Addresses whose captcha allowance one worker keeps track of.
-BUCKETS = 50_000
+MAX_BUCKETS = 50_000
 
 ELSEWHERE = "elsewhere"
 
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     refresh_address: Rate
 
 
-def counted_as(address: str) -> str:
+def address_bucket(address: str) -> str:
     """The unit that limits count: an IPv4 address, an IPv6 /64; no address means one bucket for all such."""
     try:
         parsed = ipaddress.ip_address(address)
@@ -52,11 +52,11 @@ def counted_as(address: str) -> str:
     return str(parsed.ipv4_mapped or ipaddress.IPv6Network((parsed, 64), strict=False).network_address)
 
 
-class Waiting(NamedTuple):
+class Lockout(NamedTuple):
     """A name that must wait before it is tried again, and from where."""
 
     name: str
-    place: str
+    reserve: str
     failures: int
     until: float
 
@@ -67,67 +67,69 @@ class Throttle:
         self._clock = clock
         self._limits = limits
         name = limits.login_name
-        self._waits = Waits(name.count, name.seconds, WAIT_STEPS, MEMORY)
-        self._captchas = _Buckets(limits.captcha_address)
+        self._waits = BackoffPolicy(name.count, name.seconds, LOCKOUT_STEPS, BACKOFF_KEPT_SECONDS)
+        self._captchas = _LocalRateLimiter(limits.captcha_address)
 
     def admit_captcha(self, address: str) -> None:
         """Counted in this process alone: a flood of captchas must not become a flood of writes."""
-        wait = self._captchas.take(counted_as(address), self._clock())
+        wait = self._captchas.rate_limit(address_bucket(address), self._clock())
         if wait:
             raise TooManyRequests(wait, "captchas from this address")
 
     async def admit_login(self, address: str) -> None:
-        await self._take(f"login|{counted_as(address)}", self._limits.login_address, "logins from this address")
-        await self._take("login", self._limits.login_total, "logins in all")
+        await self._consume(f"login|{address_bucket(address)}", self._limits.login_address, "logins from this address")
+        await self._consume("login", self._limits.login_total, "logins in all")
 
     async def admit_refresh(self, address: str) -> None:
-        await self._take(f"refresh|{counted_as(address)}", self._limits.refresh_address, "refreshes from this address")
+        await self._consume(
+            f"refresh|{address_bucket(address)}", self._limits.refresh_address, "refreshes from this address"
+        )
 
-    async def _take(self, key: str, rate: Rate, what: str) -> None:
-        wait = await self._state.take(key, rate, self._clock())
+    async def _consume(self, key: str, rate: Rate, what: str) -> None:
+        wait = await self._state.rate_limit(key, rate, self._clock())
         if wait:
             raise TooManyRequests(wait, what)
 
     async def key_for(self, username: str, address: str) -> str:
         """Under which (name, place) a login from here is counted."""
-        name, place = name_key(username), counted_as(address)
-        known = await self._state.remembers(_place_mark(name, place), self._clock())
-        return _key(name, place if known else ELSEWHERE)
+        name, reserve = name_key(username), address_bucket(address)
+        known = await self._state.has_mark(_place_mark(name, reserve), self._clock())
+        return _key(name, reserve if known else ELSEWHERE)
 
-    async def must_not_wait(self, key: str) -> None:
+    async def raise_if_locked(self, key: str) -> None:
         now = self._clock()
-        strikes = await self._state.strikes(key)
-        if strikes is not None and strikes.until > now:
-            raise NameMustWait(strikes.until - now, "this name must wait")
+        failures = await self._state.failures(key)
+        if failures is not None and failures.until > now:
+            raise NameLocked(failures.until - now, "this name must wait")
 
-    async def failed(self, key: str) -> Strikes:
+    async def failed(self, key: str) -> Failures:
         """Count a failure; if the name must wait meanwhile, it is not counted and the verdict is not told."""
-        strikes = await self._state.strike(key, self._waits, self._clock())
-        if strikes is None:
-            await self.must_not_wait(key)
-            raise NameMustWait(1, "this name must wait")
-        return strikes
+        failures = await self._state.record_failure(key, self._waits, self._clock())
+        if failures is None:
+            await self.raise_if_locked(key)
+            raise NameLocked(1, "this name must wait")
+        return failures
 
     async def succeeded(self, key: str, username: str, address: str) -> None:
         """Forget the failures, and remember the place."""
-        await self._state.forgive(key)
-        mark = _place_mark(name_key(username), counted_as(address))
+        await self._state.clear_failures(key)
+        mark = _place_mark(name_key(username), address_bucket(address))
         # Renewed at half its life, so that everyday logins write nothing.
         now = self._clock()
-        if not await self._state.remembers(mark, now + KNOWN_PLACE / 2):
-            await self._state.remember(mark, now + KNOWN_PLACE, now)
+        if not await self._state.has_mark(mark, now + KNOWN_PLACE_SECONDS / 2):
+            await self._state.set_mark(mark, now + KNOWN_PLACE_SECONDS, now)
 
-    async def waiting(self) -> list[Waiting]:
+    async def lockouts(self) -> list[Lockout]:
         """Who must wait, longest first."""
-        found = await self._state.waiting(self._clock())
-        return [Waiting(*_parts(each.key), each.failures, each.until) for each in found]
+        found = await self._state.locked(self._clock())
+        return [Lockout(*_parts(each.key), each.failures, each.until) for each in found]
 
     async def lift(self, username: str, addresses: Iterable[str] = ()) -> int:
         """Forget the failures of a name: everywhere it must wait, elsewhere, and at these addresses."""
         name = name_key(username)
-        keys = {each.key for each in await self._state.waiting(self._clock()) if _parts(each.key)[0] == name}
-        keys |= {_key(name, ELSEWHERE), *(_key(name, counted_as(address)) for address in addresses)}
-        return sum([await self._state.forgive(key) for key in keys])
+        keys = {each.key for each in await self._state.locked(self._clock()) if _parts(each.key)[0] == name}
+        keys |= {_key(name, ELSEWHERE), *(_key(name, address_bucket(address)) for address in addresses)}
+        return sum([await self._state.clear_failures(key) for key in keys])
 
 
 class Unlimited(Throttle):
@@ -142,29 +144,29 @@ class Unlimited(Throttle):
     async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
         return ""
 
-    async def must_not_wait(self, key: str) -> None: ...
+    async def raise_if_locked(self, key: str) -> None: ...
 
-    async def failed(self, key: str) -> Strikes:
-        return Strikes(key, 0, 0.0, 0, 0.0)
+    async def failed(self, key: str) -> Failures:
+        return Failures(key, 0, 0.0, 0, 0.0)
 
     async def succeeded(self, key: str, username: str, address: str) -> None: ...
 
 
-def _key(name: str, place: str) -> str:
-    return f"{name}|{place}"
+def _key(name: str, reserve: str) -> str:
+    return f"{name}|{reserve}"
 
 
 def _parts(key: str) -> tuple[str, str]:
     """Name and place of a key; a name may hold a bar, a place does not."""
-    name, _, place = key.rpartition("|")
-    return name, place
+    name, _, reserve = key.rpartition("|")
+    return name, reserve
 
 
-def _place_mark(name: str, place: str) -> str:
-    return f"place|{name}|{place}"
+def _place_mark(name: str, reserve: str) -> str:
+    return f"place|{name}|{reserve}"
 
 
-class _Buckets:
+class _LocalRateLimiter:
     """GCRA in memory, bounded: when it is full the address seen longest ago is forgotten."""
 
     def __init__(self, rate: Rate) -> None:
@@ -172,11 +174,11 @@ class _Buckets:
         self._interval = rate.seconds / rate.count
         self._arrivals: dict[str, float] = {}
 
-    def take(self, key: str, now: float) -> float:
+    def rate_limit(self, key: str, now: float) -> float:
         arrival = max(self._arrivals.pop(key, now), now)
         wait = arrival + self._interval - self._span - now
         refused = wait > 1e-9
         self._arrivals[key] = arrival if refused else arrival + self._interval
-        if len(self._arrivals) > BUCKETS:
+        if len(self._arrivals) > MAX_BUCKETS:
             self._arrivals.pop(next(iter(self._arrivals)))
         return wait if refused else 0.0

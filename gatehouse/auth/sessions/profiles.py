@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.accounts.users import Profile, Users
 
-REMEMBERED = 10_000
-TIME_LIMIT = 60.0
+CACHE_SIZE = 10_000
+CACHE_TTL_SECONDS = 60.0
 
 
-class Remembered:
+class CachedProfile:
     """A profile with the epoch it belongs to. `shown` is for the floor above: its own form of it, by language."""
 
     __slots__ = ("epoch", "profile", "shown", "until")
@@ -34,19 +34,19 @@ class Profiles:
     def __init__(self, users: Users, clock: Callable[[], float]) -> None:
         self._users = users
         self._clock = clock
-        self._remembered: dict[int, Remembered] = {}
+        self._cache: dict[int, CachedProfile] = {}
 
-    async def get(self, user: int, epoch: int) -> Remembered | None:
+    async def get(self, user: int, epoch: int) -> CachedProfile | None:
         """The profile of an enabled user; None if the user is disabled or gone."""
-        entry = self._remembered.get(user)
+        entry = self._cache.get(user)
         if entry is not None and entry.epoch == epoch and self._clock() < entry.until:
             return entry
         profile = await self._users.profile(user)
-        self._remembered.pop(user, None)
+        self._cache.pop(user, None)
         if profile is None or not profile.user.enabled:
             return None
-        if len(self._remembered) >= REMEMBERED:
-            self._remembered.pop(next(iter(self._remembered)))
-        entry = Remembered(profile, epoch, self._clock() + TIME_LIMIT)
-        self._remembered[user] = entry
+        if len(self._cache) >= CACHE_SIZE:
+            self._cache.pop(next(iter(self._cache)))
+        entry = CachedProfile(profile, epoch, self._clock() + CACHE_TTL_SECONDS)
+        self._cache[user] = entry
         return entry

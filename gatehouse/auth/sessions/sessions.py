@@ -15,7 +15,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Ended, Event
+from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
 from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.state.protocol import Rotation, Session, State
@@ -35,27 +35,27 @@ class Lifetimes(NamedTuple):
     grace: int
 
 
-class Presented(Enum):
+class RefreshTokenStatus(Enum):
     """What a refresh token is, measured against its session."""
 
     CURRENT = auto()
-    REPEATED = auto()
-    STOLEN = auto()
-    OVER = auto()
+    PARENT_WITHIN_GRACE = auto()
+    REUSED = auto()
+    EXPIRED = auto()
 
 
-def judge(session: Session, generation: int, now: float, grace: float) -> Presented:
+def classify_refresh_token(session: Session, generation: int, now: float, grace: float) -> RefreshTokenStatus:
     if session.ends <= now:
-        return Presented.OVER
+        return RefreshTokenStatus.EXPIRED
     if generation == session.generation:
-        return Presented.CURRENT
+        return RefreshTokenStatus.CURRENT
     if generation == session.generation - 1 and now < session.rotated + grace:
-        return Presented.REPEATED
-    return Presented.STOLEN
+        return RefreshTokenStatus.PARENT_WITHIN_GRACE
+    return RefreshTokenStatus.REUSED
 
 
-def ended_by_time(session: Session) -> Ended:
-    return Ended.ABSOLUTE if session.ends >= session.latest else Ended.IDLE
+def expiry_reason(session: Session) -> SessionEnd:
+    return SessionEnd.ABSOLUTE if session.ends >= session.latest else SessionEnd.IDLE
 
 
 class Sessions:
@@ -84,15 +84,15 @@ class Sessions:
         )
         opened, evicted = await self._state.open_session(session, self._at_most)
         for oldest in evicted:
-            self._record_end(oldest, Ended.LIMIT if oldest.ends > now else ended_by_time(oldest), caller)
+            self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), caller)
         return opened
 
-    async def epoch_of(self, session_id: str, user: int, now: float) -> int | None:
+    async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
         """The user's epoch, if this is a session of the user and has not ended."""
-        standing = await self._state.standing(session_id)
-        if standing is None:
+        session_status = await self._state.session_status(session_id)
+        if session_status is None:
             return None
-        owner, ends, epoch = standing
+        owner, ends, epoch = session_status
         return epoch if owner == user and ends > now else None
 
     async def refresh(self, session_id: str, generation: int, caller: Caller) -> Rotation:
@@ -103,26 +103,28 @@ class Sessions:
             raise RefreshTokenInvalid("no such session")
         if attempt.rotated:
             return attempt
-        match judge(attempt.session, generation, now, self._lifetimes.grace):
-            case Presented.REPEATED:
+        match classify_refresh_token(attempt.session, generation, now, self._lifetimes.grace):
+            case RefreshTokenStatus.PARENT_WITHIN_GRACE:
                 return attempt
-            case Presented.OVER:
-                await self.end(session_id, ended_by_time(attempt.session), caller)
+            case RefreshTokenStatus.EXPIRED:
+                await self.end(session_id, expiry_reason(attempt.session), caller)
                 raise RefreshTokenInvalid("the session is over")
             case _:
                 # Two parties hold tokens of this session and one of them stole them; which, nobody can tell.
                 # The end is stored here, before the refusal leaves: whatever becomes of the answer, it stands.
-                await self.end(session_id, Ended.REUSE, caller)
+                await self.end(session_id, SessionEnd.REUSE, caller)
                 raise RefreshTokenInvalid("a used refresh token was presented")
 
-    async def end(self, session_id: str, reason: Ended, caller: Caller) -> Session | None:
+    async def end(self, session_id: str, reason: SessionEnd, caller: Caller) -> Session | None:
         """End one session; what is returned was ended by this call and by no other."""
         session = await self._state.end_session(session_id)
         if session is not None:
             self._record_end(session, reason, caller)
         return session
 
-    async def end_all(self, user: int, reason: Ended, caller: Caller, *, keep: str | None = None) -> Sequence[Session]:
+    async def end_all(
+        self, user: int, reason: SessionEnd, caller: Caller, *, keep: str | None = None
+    ) -> Sequence[Session]:
         ended = await self._state.end_sessions_of(user, keep)
         for session in ended:
             self._record_end(session, reason, caller)
@@ -137,8 +139,8 @@ class Sessions:
         """Remove a batch of what has expired; return how many sessions were among it."""
         swept = await self._state.sweep(self._clock())
         for session in swept:
-            self._record_end(session, ended_by_time(session), Caller())
+            self._record_end(session, expiry_reason(session), Caller())
         return len(swept)
 
-    def _record_end(self, session: Session, reason: Ended, caller: Caller) -> None:
+    def _record_end(self, session: Session, reason: SessionEnd, caller: Caller) -> None:
         self._audit.record(Event.SESSION_ENDED, caller, user=session.user, session=session.id, reason=reason)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 ALGORITHM = "EdDSA"
 TYPE = "at+jwt"
 # Longer than any token we make; whatever is longer need not be looked at.
-LONGEST = 4096
+MAX_TOKEN_LENGTH = 4096
 # Verifying a signature costs as much as all the rest of a request, so verified tokens are remembered.
-REMEMBERED = 20_000
+CACHE_SIZE = 20_000
 
 _REFRESH = re.compile(r"1\.(\d{1,19}-[A-Za-z0-9_-]{22})\.(\d{1,10})\.([A-Za-z0-9_-]{43})")
 
@@ -66,7 +66,7 @@ class RefreshTokens:
         body = f"1.{session}.{generation}"
         return f"{body}.{_mac(self._keys[0], body)}"
 
-    def read(self, token: str) -> tuple[str, int] | None:
+    def decode(self, token: str) -> tuple[str, int] | None:
         """The session and generation of a token that we made; None for anything else."""
         found = _REFRESH.fullmatch(token) if len(token) < 256 else None
         if found is None:
@@ -103,7 +103,7 @@ class AccessTokens:
         self._issuer = issuer
         self._audience = audience
         self._verified: dict[str, Claims] = {}
-        self._edition = ring.edition
+        self._key_ring_version = ring.version
 
     def make(self, user: int, session: str, roles: Sequence[str], now: float, expires: float) -> str:
         kid, sign = self._ring.signer
@@ -121,21 +121,21 @@ class AccessTokens:
         body = f"{_header(kid)}.{_base64url(_encode(claims))}"
         return f"{body}.{_base64url(sign(body.encode()))}"
 
-    async def read(self, token: str, now: float) -> Claims | None:
+    async def verify(self, token: str, now: float) -> Claims | None:
         """The claims of a token that we made and that has not expired; None for anything else.
 
         Whether its session still lives is another question, asked every time.
         """
-        if self._ring.edition != self._edition:
+        if self._ring.version != self._key_ring_version:
             # The set of keys has changed: one may have been withdrawn, so everything is verified anew.
             self._verified.clear()
-            self._edition = self._ring.edition
+            self._key_ring_version = self._ring.version
         claims = self._verified.get(token)
         if claims is None:
             claims = await self._verify(token)
             if claims is None:
                 return None
-            if len(self._verified) >= REMEMBERED:
+            if len(self._verified) >= CACHE_SIZE:
                 self._verified.pop(next(iter(self._verified)))  # the one remembered longest
             self._verified[token] = claims
         if now >= claims.expires:
@@ -144,7 +144,7 @@ class AccessTokens:
         return claims
 
     async def _verify(self, token: str) -> Claims | None:
-        if len(token) > LONGEST:
+        if len(token) > MAX_TOKEN_LENGTH:
             return None
         try:
             header = jwt.get_unverified_header(token)

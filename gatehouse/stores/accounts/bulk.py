@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, or_, select, text, update
 
-from gatehouse.stores.accounts import trail
+from gatehouse.stores.accounts import audit_trail
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import departments, role_perms, roles, user_roles, users
 from gatehouse.stores.accounts.users import User, name_key
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from gatehouse.stores.accounts.audit_trail import AuditEntry
     from gatehouse.stores.accounts.database import Database
     from gatehouse.stores.accounts.departments import Department
     from gatehouse.stores.accounts.roles import Role
-    from gatehouse.stores.accounts.trail import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Added:
 
     user: User
     roles: Sequence[str]
-    entry: Entry
+    entry: AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class Changed:
     user: int
     values: dict[str, Any]
     roles: Sequence[str] | None
-    entries: Sequence[Entry]
+    entries: Sequence[AuditEntry]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Users to write at once. Removals come first, so that what is added may take their ids and names."""
 
-    removed: Sequence[Entry]
+    removed: Sequence[AuditEntry]
     added: Sequence[Added]
     changed: Sequence[Changed]
 
@@ -100,7 +100,7 @@ class Bulk:
                 await db.execute(insert(user_roles), links)
             await _record(db, entries)
 
-    async def write_roles(self, wanted: Sequence[Role], entries: Sequence[Entry]) -> None:
+    async def write_roles(self, wanted: Sequence[Role], entries: Sequence[AuditEntry]) -> None:
         """Make each role as given, perms included; its id is ours."""
         async with self._database.writing() as db:
             for role in wanted:
@@ -115,7 +115,7 @@ class Bulk:
                     await db.execute(insert(role_perms), [{"role": number, "perm": perm} for perm in role.perms])
             await _record(db, entries)
 
-    async def write_departments(self, wanted: Sequence[Department], entries: Sequence[Entry]) -> None:
+    async def write_departments(self, wanted: Sequence[Department], entries: Sequence[AuditEntry]) -> None:
         """Make each department as given, under its own id; parents stand before their children."""
         async with self._database.writing() as db:
             known = set(await db.scalars(select(departments.c.id)))
@@ -148,9 +148,9 @@ def _row(user: User) -> dict[str, Any]:
     return {**asdict(user), "name_key": name_key(user.username)}
 
 
-async def _record(db: AsyncConnection, entries: Sequence[Entry]) -> None:
+async def _record(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
     if entries:
-        await trail.write(db, entries)
+        await audit_trail.write(db, entries)
 
 
 async def _skip_used_ids(db: AsyncConnection, table: str) -> None:

@@ -50,7 +50,7 @@ class Keys:
         async with self._database.writing() as db:
             await _insert(db, key)
 
-    async def succeed(self, old: str, new: StoredKey, at: float) -> bool:
+    async def replace(self, old: str, new: StoredKey, at: float) -> bool:
         """`new` is stored and `old` retires `at` that time, in one step.
 
         False, and nothing is done, if `old` has a successor already: of several nodes exactly one succeeds.
@@ -91,7 +91,7 @@ async def _insert(db: AsyncConnection, key: StoredKey) -> None:
 _BY_DIGEST = select(service_keys).where(service_keys.c.digest == bindparam("digest"))
 
 
-class ServiceKeys:
+class ServiceKeyStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -42,7 +42,7 @@ class Session(NamedTuple):
 
 # What every request asks about its session: the user, the end, the user's epoch. It is on the way of everything, so it
 # is a tuple without names.
-Standing = tuple[int, float, int]
+SessionStatus = tuple[int, float, int]
 
 
 class Rotation(NamedTuple):
@@ -52,7 +52,7 @@ class Rotation(NamedTuple):
     session: Session
 
 
-class Waits(NamedTuple):
+class BackoffPolicy(NamedTuple):
     """How failures turn into waiting: so many are free in a window, then each costs the next step."""
 
     free: int
@@ -61,7 +61,7 @@ class Waits(NamedTuple):
     memory: int
 
 
-class Strikes(NamedTuple):
+class Failures(NamedTuple):
     """Failures under one key. `until` is when the next try is allowed."""
 
     key: str
@@ -79,7 +79,7 @@ class State(Protocol):
         """
         ...
 
-    async def standing(self, session_id: str) -> Standing | None:
+    async def session_status(self, session_id: str) -> SessionStatus | None:
         """How the session stands, ended by time or not. The hot path: one read, and no more than is asked for."""
         ...
 
@@ -113,29 +113,29 @@ class State(Protocol):
         ...
 
     # Limits
-    async def take(self, key: str, rate: Rate, now: float) -> float:
+    async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
         """Count one event under `key`: 0 if it is within the rate, else the seconds to wait, not counted."""
         ...
 
-    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
+    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         """Count one failure. None: the key is waiting already, and nothing was counted."""
         ...
 
-    async def strikes(self, key: str) -> Strikes | None: ...
+    async def failures(self, key: str) -> Failures | None: ...
 
-    async def forgive(self, key: str) -> bool:
+    async def clear_failures(self, key: str) -> bool:
         """Forget the failures under `key`; False if there were none."""
         ...
 
-    async def waiting(self, now: float) -> Sequence[Strikes]:
+    async def locked(self, now: float) -> Sequence[Failures]:
         """Every key that must wait, longest first."""
         ...
 
-    async def remember(self, key: str, expires: float, now: float) -> None:
+    async def set_mark(self, key: str, expires: float, now: float) -> None:
         """Keep a mark until `expires`."""
         ...
 
-    async def remembers(self, key: str, now: float) -> bool: ...
+    async def has_mark(self, key: str, now: float) -> bool: ...
 
     # Housekeeping
     async def sweep(self, now: float) -> Sequence[Session]:
@@ -157,18 +157,18 @@ class State(Protocol):
     async def close(self) -> None: ...
 
 
-def next_strikes(before: Strikes | None, key: str, waits: Waits, now: float) -> Strikes | None:
+def next_failures(before: Failures | None, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
     """The rule of waiting, for engines that run Python inside their transaction.
 
     Free failures are counted in a window that starts with the first. The one that uses up the last free failure
     starts the first wait; from then on every failure is a step further, until `memory` seconds pass without one.
     """
-    if before is None or now >= forget_at(before, waits):
-        before = Strikes(key, 0, now, 0, 0.0)
+    if before is None or now >= forgotten_at(before, waits):
+        before = Failures(key, 0, now, 0, 0.0)
     if before.until > now:
         return None
     if before.level == 0 and now >= before.since + waits.window:
-        before = Strikes(key, 0, now, 0, 0.0)
+        before = Failures(key, 0, now, 0, 0.0)
     failures = before.failures + 1
     if before.level == 0 and failures < waits.free:
         return before._replace(failures=failures)
@@ -176,8 +176,8 @@ def next_strikes(before: Strikes | None, key: str, waits: Waits, now: float) -> 
     return before._replace(failures=failures, since=now, level=before.level + 1, until=now + step)
 
 
-def forget_at(strikes: Strikes, waits: Waits) -> float:
+def forgotten_at(failures: Failures, waits: BackoffPolicy) -> float:
     """When a record no longer says anything."""
-    if strikes.level == 0:
-        return strikes.since + waits.window
-    return strikes.until + waits.memory
+    if failures.level == 0:
+        return failures.since + waits.window
+    return failures.until + waits.memory

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from gatehouse.api.http import body_timeout
-from gatehouse.api.http.body_timeout import Patience
+from gatehouse.api.http.body_timeout import BodyTimeout
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_wait_that_takes_too_long_ends_and_the_task_goes_on() -> None:
-    limit = Patience(0.05)
+    limit = BodyTimeout(0.05)
     with pytest.raises(TimeoutError), limit:
         await asyncio.sleep(10)
     await asyncio.sleep(0)  # would raise if the cancellation were still under way
@@ -26,7 +26,7 @@ async def test_a_wait_that_takes_too_long_ends_and_the_task_goes_on() -> None:
 
 
 async def test_who_is_done_in_time_is_left_alone() -> None:
-    limit = Patience(0.05)
+    limit = BodyTimeout(0.05)
     for _ in range(3):
         with limit:
             await asyncio.sleep(0.02)
@@ -34,7 +34,7 @@ async def test_who_is_done_in_time_is_left_alone() -> None:
 
 
 async def test_each_waits_for_its_own_time() -> None:
-    limit = Patience(0.1)
+    limit = BodyTimeout(0.1)
 
     async def wait(before: float, during: float) -> str:
         await asyncio.sleep(before)
@@ -50,7 +50,7 @@ async def test_each_waits_for_its_own_time() -> None:
 
 
 async def test_a_task_that_somebody_else_cancels_ends_as_cancelled() -> None:
-    limit = Patience(5)
+    limit = BodyTimeout(5)
     reached = asyncio.Event()
 
     async def wait() -> None:
@@ -66,5 +66,5 @@ async def test_a_task_that_somebody_else_cancels_ends_as_cancelled() -> None:
 
 
 async def test_an_error_in_the_wait_comes_through() -> None:
-    with pytest.raises(KeyError), Patience(5):
+    with pytest.raises(KeyError), BodyTimeout(5):
         raise KeyError

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from gatehouse.api.http.fair_lock import Lane
+from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.auth.refusals import TooBusy
 
 
 async def test_between_two_the_loop_serves_others() -> None:
-    lane, happened = Lane(10), list[str]()
+    lane, happened = FairLock(10), list[str]()
 
     async def draw() -> None:
         async with lane:
@@ -29,7 +29,7 @@ async def test_between_two_the_loop_serves_others() -> None:
 
 
 async def test_who_comes_when_it_is_full_is_told_so() -> None:
-    lane = Lane(2)
+    lane = FairLock(2)
 
     async def stay() -> None:
         async with lane:
@@ -41,7 +41,7 @@ async def test_who_comes_when_it_is_full_is_told_so() -> None:
 
 @pytest.mark.parametrize("when", ["waiting", "called"])
 async def test_those_who_leave_do_not_block_it(when: str) -> None:
-    lane, through = Lane(10), list[int]()
+    lane, through = FairLock(10), list[int]()
 
     async def go(number: int) -> None:
         async with lane:

@@ -13,7 +13,7 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import Caller
-from gatehouse.auth.keys.ring import CLOCK_SKEW, SHOWN_FIRST, StoredKey, signing_at
+from gatehouse.auth.keys.ring import CLOCK_SKEW, PUBLISHED_BEFORE_SIGNING_SECONDS, StoredKey, signing_at
 from gatehouse.secret import new_secret, read_secrets, secret_path, write_secrets
 from gatehouse.settings import SettingsError, load
 from tests.cli.terminal import Terminal
@@ -65,7 +65,7 @@ def test_a_rotation_logs_nobody_out(nodes: tuple[InProcess, InProcess], monkeypa
     one, other = nodes
     first = tokens = one.login().data
     settle(one, other)
-    new = one.run(one.service.key_changes.rotate(Caller()))
+    new = one.run(one.service.key_rotation.rotate(Caller()))
     assert new is not None
     signers = set()
     for second in range(60):
@@ -89,11 +89,11 @@ def test_an_old_key_is_published_until_its_last_token_has_expired_and_then_delet
     one, other = nodes
     old = kid(one.login().data)
     settle(one, other)
-    new = one.run(one.service.key_changes.rotate(Caller()))
+    new = one.run(one.service.key_rotation.rotate(Caller()))
     assert new is not None
     reload(other)
     assert published(one) == published(other) == {old, new.kid}
-    one.clock.move(SHOWN_FIRST + ACCESS_TTL + CLOCK_SKEW - 1)
+    one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS + ACCESS_TTL + CLOCK_SKEW - 1)
     reload(one, other)
     assert published(one) == published(other) == {old, new.kid}
     one.clock.move(1)
@@ -110,9 +110,9 @@ def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess
     tokens = one.login().data
     settle(one, other)
     # Both find the key too old before either has done anything about it.
-    one.run(one.service.key_changes.keep_up())
+    one.run(one.service.key_rotation.rotate_if_due())
     settle(one, other)
-    other.run(other.service.key_changes.keep_up())
+    other.run(other.service.key_rotation.rotate_if_due())
     keys = one.run(one.service.keys.all())
     assert [key.retired is None for key in keys] == [False, True]
     assert other.me(tokens["accessToken"]).status == 200
@@ -125,7 +125,7 @@ def test_a_withdrawn_key_opens_nothing_and_sessions_live_on(
     one, other = nodes
     tokens = one.login().data
     assert other.me(tokens["accessToken"]).status == 200  # and remembers that it verified it
-    successor = one.run(one.service.key_changes.withdraw(kid(tokens), Caller()))
+    successor = one.run(one.service.key_rotation.withdraw(kid(tokens), Caller()))
     assert successor is not None
     fresh = one.refresh(tokens["refreshToken"]).data
     assert kid(fresh) == successor.kid
@@ -143,11 +143,11 @@ def test_which_key_signs() -> None:
     def key(name: str, created: float, retired: float | None = None) -> StoredKey:
         return StoredKey(name, b"", b"", created, retired)
 
-    first, second = key("first", 0, 100 + SHOWN_FIRST), key("second", 100)
+    first, second = key("first", 0, 100 + PUBLISHED_BEFORE_SIGNING_SECONDS), key("second", 100)
     assert signing_at([], 100) is None
     assert signing_at([first], 0) == first
-    assert signing_at([first, second], 100 + SHOWN_FIRST - 0.1) == first
-    assert signing_at([first, second], 100 + SHOWN_FIRST) == second
+    assert signing_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS - 0.1) == first
+    assert signing_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS) == second
     # Its predecessor was withdrawn: then it signs at once.
     assert signing_at([second], 100) == second
 
@@ -187,15 +187,15 @@ def test_the_secret_is_replaced_by_one_command_under_running_nodes(
         for each in (tokens, by_new, by_old):
             assert node.me(each["accessToken"]).status == 200
     captcha = one.service.challenges.issue(one.clock())
-    assert other.service.challenges.open(captcha.id, one.clock()) == captcha
+    assert other.service.challenges.decode(captcha.id, one.clock()) == captcha
     captcha = other.service.challenges.issue(one.clock())
-    assert one.service.challenges.open(captcha.id, one.clock()) == captcha
+    assert one.service.challenges.decode(captcha.id, one.clock()) == captcha
     assert one.refresh(by_old["refreshToken"]).status == 200
 
     settle(one, other)
     # A key made now is sealed under the new secret, and both open it.
-    assert one.run(one.service.key_changes.rotate(Caller()))
-    one.clock.move(SHOWN_FIRST)
+    assert one.run(one.service.key_rotation.rotate(Caller()))
+    one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS)
     reload(one, other)
     assert kid(other.login().data) == kid(one.login().data) != kid(tokens)
 

@@ -57,10 +57,10 @@ def test_logs_audit_and_metrics_hold_no_secret(tmp_path: Path) -> None:
     trail = sqlite3.connect(service.data / "accounts.db").execute("SELECT * FROM audit_events").fetchall()
     assert len(trail) >= 10
     written = {"log": service.output(), "metrics": metrics, "audit": str(trail)}
-    for place, text in written.items():
+    for reserve, text in written.items():
         for secret in used:
-            assert secret not in text, f"{secret[:12]}… in the {place}"
-        assert ANSWER not in SESSION_ID.sub("", text).lower(), f"a captcha answer in the {place}"
+            assert secret not in text, f"{secret[:12]}… in the {reserve}"
+        assert ANSWER not in SESSION_ID.sub("", text).lower(), f"a captcha answer in the {reserve}"
 
 
 def test_log_lines_cannot_be_forged(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def challenges(fixed: str | None = None) -> Challenges:
 @given(key=keys, now=clocks, answer=answers)
 def test_an_id_opens_to_what_was_issued(key: bytes, now: float, answer: str) -> None:
     issued = Challenges(key, TTL, answer).issue(now)
-    assert Challenges(key, TTL).open(issued.id, now) == issued
+    assert Challenges(key, TTL).decode(issued.id, now) == issued
     assert issued.answer.lower() == answer
     assert issued.expires == int(now) + TTL
 
@@ -39,22 +39,22 @@ def test_an_answer_is_drawn_from_the_alphabet() -> None:
 def test_it_lives_for_its_time_and_no_longer() -> None:
     source = challenges()
     issued = source.issue(NOW)
-    assert source.open(issued.id, issued.expires - 0.001) is not None
-    assert source.open(issued.id, issued.expires) is None
-    assert source.open(issued.id, issued.expires + 10**6) is None
+    assert source.decode(issued.id, issued.expires - 0.001) is not None
+    assert source.decode(issued.id, issued.expires) is None
+    assert source.decode(issued.id, issued.expires + 10**6) is None
 
 
 def test_it_opens_on_a_node_whose_clock_is_a_little_behind_but_not_long_before_it_was_issued() -> None:
     source = challenges()
     issued = source.issue(NOW)
-    assert source.open(issued.id, NOW - 30) is not None
-    assert source.open(issued.id, NOW - 3600) is None
+    assert source.decode(issued.id, NOW - 30) is not None
+    assert source.decode(issued.id, NOW - 3600) is None
 
 
 @given(key=keys, other=keys)
 def test_another_key_does_not_open_it(key: bytes, other: bytes) -> None:
     issued = Challenges(key, TTL).issue(NOW)
-    assert (Challenges(other, TTL).open(issued.id, NOW) is None) == (key != other)
+    assert (Challenges(other, TTL).decode(issued.id, NOW) is None) == (key != other)
 
 
 @given(bit=st.integers(0, 127))
@@ -63,33 +63,33 @@ def test_any_flipped_bit_closes_it(bit: int) -> None:
     issued = source.issue(NOW)
     flipped = f"{int(issued.id.replace('-', ''), 16) ^ (1 << bit):032x}"
     forged = "-".join((flipped[:8], flipped[8:12], flipped[12:16], flipped[16:20], flipped[20:]))
-    assert source.open(forged, NOW) is None
+    assert source.decode(forged, NOW) is None
 
 
 def test_another_spelling_of_the_id_is_the_same_challenge() -> None:
     source = challenges()
     issued = source.issue(NOW)
-    assert source.open(issued.id.upper(), NOW) == issued
+    assert source.decode(issued.id.upper(), NOW) == issued
 
 
 @given(text=st.text(max_size=64) | st.text("0123456789abcdefABCDEF- \n", min_size=36, max_size=36))
 def test_what_is_no_id_of_ours_does_not_open(text: str) -> None:
-    assert challenges().open(text, NOW) is None
+    assert challenges().decode(text, NOW) is None
 
 
 @pytest.mark.parametrize("spelling", ["{0}", "{0:.32}", " {0}", "{0} ", "{{{0}}}", "urn:uuid:{0}"], ids=repr)
 def test_only_the_dashed_form_is_taken(spelling: str) -> None:
     source = challenges()
     issued = source.issue(NOW)
-    opened = source.open(spelling.format(issued.id), NOW)
+    opened = source.decode(spelling.format(issued.id), NOW)
     assert (opened is not None) == (spelling == "{0}")
-    assert source.open(issued.id.replace("-", ""), NOW) is None
+    assert source.decode(issued.id.replace("-", ""), NOW) is None
 
 
 def test_white_space_cannot_stand_in_for_hex() -> None:
     source = challenges()
     text = source.issue(NOW).id
-    assert source.open(text[:-2] + "  ", NOW) is None
+    assert source.decode(text[:-2] + "  ", NOW) is None
 
 
 def test_ids_do_not_repeat_even_when_answer_and_second_do() -> None:

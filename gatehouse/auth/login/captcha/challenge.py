@@ -71,7 +71,7 @@ class Challenges:
         sealed = self._ciphers[0].encryptor().update(block)
         return Challenge(_print(sealed), answer, expires, sealed)
 
-    def open(self, id: str, now: float) -> Challenge | None:  # noqa: A002 -- the contract calls it id
+    def decode(self, id: str, now: float) -> Challenge | None:  # noqa: A002 -- the contract calls it id
         """The challenge behind an id, or None if we never issued it or it has expired.
 
         A made-up id passes the check bits once in 2^24 tries and then needs a plausible expiry (about once

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.redis.connection import CONNECT_SECONDS, NO_PRIMARY, Address, Refusal, Wire, Word
+from gatehouse.stores.state.redis.connection import (
+    CONNECT_SECONDS,
+    NO_PRIMARY,
+    Address,
+    ReconnectingConnection,
+    Refusal,
+    Word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -38,7 +45,7 @@ class Servers(Protocol):
     async def close(self) -> None: ...
 
 
-class Place(NamedTuple):
+class RedisUrl(NamedTuple):
     """A state URL, read."""
 
     kind: str
@@ -49,7 +56,7 @@ class Place(NamedTuple):
     tls: ssl.SSLContext | None
 
 
-def read_url(url: str) -> Place:
+def read_url(url: str) -> RedisUrl:
     """Raises `ValueError` with a sentence that does not repeat the URL: it may hold a password."""
     parts = urlsplit(url)
     scheme, _, kind = parts.scheme.partition("+")
@@ -68,7 +75,7 @@ def read_url(url: str) -> Place:
         raise ValueError(f"there is no option {min(unknown)!r}")
     select = (("SELECT", path[0]),) if path and path[0] != "0" else ()
     sentinel_password = options.get("sentinel_password")
-    return Place(
+    return RedisUrl(
         kind,
         tuple(_address(one, 26379 if kind == "sentinel" else 6379) for one in where.split(",")),
         service,
@@ -78,40 +85,42 @@ def read_url(url: str) -> Place:
     )
 
 
-def connect(place: Place) -> Servers:
-    return Cluster(place) if place.kind == "cluster" else Single(place)
+def connect(url: RedisUrl) -> Servers:
+    return Cluster(url) if url.kind == "cluster" else Single(url)
 
 
 class Single:
     """One server, at a fixed address or where the Sentinels say that the primary is."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        greeting = [*place.greeting, ("ROLE",)] if place.kind == "sentinel" else place.greeting
-        self._wire = Wire(self._ask_sentinels if place.kind == "sentinel" else self._fixed, greeting, place.tls)
+    def __init__(self, url: RedisUrl) -> None:
+        self._url = url
+        greeting = [*url.greeting, ("ROLE",)] if url.kind == "sentinel" else url.greeting
+        self._connection = ReconnectingConnection(
+            self._ask_sentinels if url.kind == "sentinel" else self._fixed, greeting, url.tls
+        )
 
     def call(self, key: bytes, *words: Word) -> Awaitable[Any]:  # noqa: ARG002 - every key lives here
-        return self._wire.call(*words)
+        return self._connection.call(*words)
 
     async def everywhere(self, *words: Word) -> Sequence[Any]:
-        return [await self._wire.call(*words)]
+        return [await self._connection.call(*words)]
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._connection.close()
 
     async def _fixed(self) -> Address:
-        return self._place.addresses[0]
+        return self._url.addresses[0]
 
     async def _ask_sentinels(self) -> Address:
-        for sentinel in self._place.addresses:
-            wire = Wire(_always(sentinel), self._place.sentinel_greeting, self._place.tls)
+        for sentinel in self._url.addresses:
+            connection = ReconnectingConnection(_always(sentinel), self._url.sentinel_greeting, self._url.tls)
             try:
-                async with asyncio.timeout(CONNECT_SECONDS / len(self._place.addresses)):
-                    found = await wire.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._place.service)
+                async with asyncio.timeout(CONNECT_SECONDS / len(self._url.addresses)):
+                    found = await connection.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._url.service)
             except (StoreUnavailable, TimeoutError):
                 continue
             finally:
-                await wire.close()
+                await connection.close()
             if found:
                 return Address(found[0].decode(), int(found[1]))
         raise StoreUnavailable("no Sentinel names a primary")
@@ -120,9 +129,9 @@ class Single:
 class Cluster:
     """Many servers, each with a share of the slots. Learns who has which, and learns again when told it is wrong."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._wires: dict[Address, Wire] = {}
+    def __init__(self, url: RedisUrl) -> None:
+        self._url = url
+        self._connections: dict[Address, ReconnectingConnection] = {}
         self._slots: list[Address | None] = [None] * SLOTS
         self._learning: asyncio.Task[None] | None = None
         self._learned = 0.0
@@ -130,20 +139,20 @@ class Cluster:
     async def call(self, key: bytes, *words: Word) -> Any:
         slot = slot_of(key)
         if self._slots[slot] is None:
-            await self._learn()
+            await self._load_slots()
         address = self._slots[slot]
         if address is None:
             raise StoreUnavailable("no server of the cluster holds this slot")
         asking = False
         for _ in range(REDIRECTS):
-            wire = self._wire(address)
+            connection = self._connection(address)
             try:
                 if asking:
-                    wire.call("ASKING").add_done_callback(_looked_at)
-                return await wire.call(*words)
+                    connection.call("ASKING").add_done_callback(_ignore_result)
+                return await connection.call(*words)
             except Refusal as refusal:
                 if refusal.kind not in {"MOVED", "ASK"}:
-                    self._doubt(slot, refusal)
+                    self._invalidate_slot(slot, refusal)
                     raise
                 address, asking = _redirected(refusal, address), refusal.kind == "ASK"
                 if not asking:
@@ -154,35 +163,37 @@ class Cluster:
         raise StoreUnavailable("the cluster sends us in circles")
 
     async def everywhere(self, *words: Word) -> Sequence[Any]:
-        await self._learn()
+        await self._load_slots()
         holders = dict.fromkeys(address for address in self._slots if address is not None)
-        return await asyncio.gather(*(self._wire(address).call(*words) for address in holders))
+        return await asyncio.gather(*(self._connection(address).call(*words) for address in holders))
 
     async def close(self) -> None:
-        await asyncio.gather(*(wire.close() for wire in self._wires.values()))
+        await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
-    def _doubt(self, slot: int, refusal: Refusal) -> None:
+    def _invalidate_slot(self, slot: int, refusal: Refusal) -> None:
         if refusal.kind in NO_PRIMARY | {"CLUSTERDOWN"}:
             self._slots[slot] = None
 
-    def _wire(self, address: Address) -> Wire:
-        wire = self._wires.get(address)
-        if wire is None:
-            wire = self._wires[address] = Wire(_always(address), self._place.greeting, self._place.tls)
-        return wire
+    def _connection(self, address: Address) -> ReconnectingConnection:
+        connection = self._connections.get(address)
+        if connection is None:
+            connection = self._connections[address] = ReconnectingConnection(
+                _always(address), self._url.greeting, self._url.tls
+            )
+        return connection
 
-    async def _learn(self) -> None:
+    async def _load_slots(self) -> None:
         """One asks for all who wait, and not more often than the cluster can have changed."""
         if self._learning is None or self._learning.done():
             if asyncio.get_running_loop().time() < self._learned + RELEARN_SECONDS:
                 return
-            self._learning = asyncio.create_task(self._ask_around())
+            self._learning = asyncio.create_task(self._refresh_slots())
         await asyncio.shield(self._learning)
 
-    async def _ask_around(self) -> None:
-        for address in dict.fromkeys([*self._wires, *self._place.addresses]):
+    async def _refresh_slots(self) -> None:
+        for address in dict.fromkeys([*self._connections, *self._url.addresses]):
             try:
-                shares = await self._wire(address).call("CLUSTER", "SLOTS")
+                shares = await self._connection(address).call("CLUSTER", "SLOTS")
             except StoreUnavailable:
                 continue
             for first, last, (host, port, *_), *_replicas in shares:
@@ -194,9 +205,9 @@ class Cluster:
         raise StoreUnavailable("no server of the cluster answers")
 
     async def _forget_others(self) -> None:
-        known = {*self._slots, *self._place.addresses}
-        for address in [address for address in self._wires if address not in known]:
-            await self._wires.pop(address).close()
+        known = {*self._slots, *self._url.addresses}
+        for address in [address for address in self._connections if address not in known]:
+            await self._connections.pop(address).close()
 
 
 def slot_of(key: bytes) -> int:
@@ -218,7 +229,7 @@ def _always(address: Address) -> Any:
     return find
 
 
-def _looked_at(future: asyncio.Future[Any]) -> None:
+def _ignore_result(future: asyncio.Future[Any]) -> None:
     if not future.cancelled():
         future.exception()
 

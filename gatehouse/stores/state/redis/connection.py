@@ -52,10 +52,10 @@ class Refusal(StoreUnavailable):
         self.kind, _, self.rest = text.partition(" ")
 
 
-class Line(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """One open connection. Lives until it is lost; then everyone who waits is told, and it is not used again."""
 
-    def __init__(self, lost: Callable[[Line], None]) -> None:
+    def __init__(self, lost: Callable[[Connection], None]) -> None:
         self._lost = lost
         self._reader = hiredis.Reader(notEnoughData=_MORE)
         self._loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ class Line(asyncio.Protocol):
         self._watch = None
         answered = self._sent - len(self._pending)
         if len(self._marks) == TICKS and answered < self._marks[0]:
-            self.hang_up()
+            self.abort()
             return
         if not self._pending:
             self._marks.clear()
@@ -99,7 +99,7 @@ class Line(asyncio.Protocol):
         self._marks.append(self._sent)
         self._watch = self._loop.call_later(TICK_SECONDS, self._tick)
 
-    def hang_up(self) -> None:
+    def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
         self.connection_lost(None)
@@ -121,12 +121,12 @@ class Line(asyncio.Protocol):
                 else:
                     future.set_result(reply)
         except (hiredis.HiredisError, IndexError):
-            self.hang_up()  # it does not speak our language
+            self.abort()  # it does not speak our language
 
     def _refused(self, future: asyncio.Future[Any], refusal: Refusal) -> None:
         future.set_exception(refusal)
         if refusal.kind in NO_PRIMARY:
-            self._loop.call_soon(self.hang_up)  # it was the primary when we came; look who is now
+            self._loop.call_soon(self.abort)  # it was the primary when we came; look who is now
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
@@ -142,8 +142,8 @@ class Line(asyncio.Protocol):
         self._lost(self)
 
 
-class Wire:
-    """Keeps a `Line` open to the server that `find` names, and greets it there."""
+class ReconnectingConnection:
+    """Keeps a `Connection` open to the server that `find` names, and greets it there."""
 
     def __init__(
         self,
@@ -154,8 +154,8 @@ class Wire:
         self._find = find
         self._greeting = greeting
         self._tls = tls
-        self._line: Line | None = None
-        self._attempt: asyncio.Future[Line] | None = None
+        self._line: Connection | None = None
+        self._attempt: asyncio.Future[Connection] | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -170,31 +170,31 @@ class Wire:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
         if self._line is not None:
-            self._line.hang_up()
+            self._line.abort()
 
     async def _call_once_open(self, words: Sequence[Word]) -> Any:
         if self._attempt is None:
-            self._mend()
+            self._reconnect()
         if self._attempt is None:
             raise StoreUnavailable("state server: closed")
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                line = await asyncio.shield(self._attempt)
+                connection = await asyncio.shield(self._attempt)
         except TimeoutError:
             raise StoreUnavailable("state server: no connection") from None
-        return await line.call(words)
+        return await connection.call(words)
 
-    def _mend(self) -> None:
+    def _reconnect(self) -> None:
         if not self._closed:
             self._attempt = asyncio.get_running_loop().create_future()
-            self._keeper = asyncio.create_task(self._keep_trying())
+            self._keeper = asyncio.create_task(self._reconnect_forever())
 
-    async def _keep_trying(self) -> None:
+    async def _reconnect_forever(self) -> None:
         tries = 0
         while True:
             attempt = self._attempt or asyncio.get_running_loop().create_future()
             try:
-                line = await self._open()
+                connection = await self._open()
             except (OSError, StoreUnavailable, TimeoutError) as problem:
                 # Between two tries the failed attempt stays in place: whoever calls then is refused at once.
                 attempt.set_exception(StoreUnavailable(f"state server: {problem or type(problem).__name__}"))
@@ -203,27 +203,27 @@ class Wire:
                 self._attempt = asyncio.get_running_loop().create_future()
                 tries += 1
             else:
-                self._line = line
-                attempt.set_result(line)
+                self._line = connection
+                attempt.set_result(connection)
                 return
 
-    async def _open(self) -> Line:
+    async def _open(self) -> Connection:
         async with asyncio.timeout(CONNECT_SECONDS):
             address = await self._find()
-            _, line = await asyncio.get_running_loop().create_connection(
-                lambda: Line(self._on_lost), address.host, address.port, ssl=self._tls
+            _, connection = await asyncio.get_running_loop().create_connection(
+                lambda: Connection(self._on_lost), address.host, address.port, ssl=self._tls
             )
             try:
-                answers = await asyncio.gather(*(line.call(words) for words in self._greeting))
+                answers = await asyncio.gather(*(connection.call(words) for words in self._greeting))
                 if any(isinstance(answer, list) and answer[0] == b"slave" for answer in answers):
                     raise StoreUnavailable("this server is a replica")
             except BaseException:
-                line.hang_up()
+                connection.abort()
                 raise
-        return line
+        return connection
 
-    def _on_lost(self, line: Line) -> None:
-        if line is self._line:
+    def _on_lost(self, connection: Connection) -> None:
+        if connection is self._line:
             self._line = None
             self._attempt = None
-            self._mend()
+            self._reconnect()

@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, Rotation, Session, Strikes, Waits
+from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, BackoffPolicy, Failures, Rotation, Session
 from gatehouse.stores.state.redis import advice
 from gatehouse.stores.state.redis.cluster import connect, read_url
 from gatehouse.stores.state.redis.connection import Refusal, Word
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import Standing
+    from gatehouse.stores.state.protocol import SessionStatus
 
 # So many epochs are raised in one pipeline.
 EPOCH_BATCH = 1_000
@@ -50,8 +50,14 @@ class Script:
         self.digest = hashlib.sha1(self.text, usedforsecurity=False).hexdigest()
 
 
-_OPEN, _ROTATE, _END, _END_ALL = Script("open"), Script("rotate"), Script("end"), Script("end_all")
-_EPOCH, _TAKE, _STRIKE, _FORGIVE = Script("epoch"), Script("take"), Script("strike"), Script("forgive")
+_OPEN_SESSION = Script("open_session")
+_ROTATE_SESSION = Script("rotate_session")
+_END_SESSION = Script("end_session")
+_END_SESSIONS = Script("end_sessions")
+_RAISE_EPOCH = Script("raise_epoch")
+_RATE_LIMIT = Script("rate_limit")
+_RECORD_FAILURE = Script("record_failure")
+_CLEAR_FAILURES = Script("clear_failures")
 
 
 class RedisState:
@@ -80,10 +86,12 @@ class RedisState:
     async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
         key = (_user(session.user),)
         packed = _packed(session)
-        epoch, *gone = await self._run(_OPEN, key, session.id, packed, at_most, repr(session.opened), KEEP_ENDED)
+        epoch, *gone = await self._run(
+            _OPEN_SESSION, key, session.id, packed, at_most, repr(session.opened), KEEP_ENDED
+        )
         return session._replace(epoch=int(epoch or 0)), _pairs(gone, epoch)
 
-    async def standing(self, session_id: str) -> Standing | None:
+    async def session_status(self, session_id: str) -> SessionStatus | None:
         user = session_id.partition("-")[0]
         key = _user(user)
         packed, epoch = await self._call(key, "HMGET", key, session_id, "epoch")
@@ -91,14 +99,14 @@ class RedisState:
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         key = (_user(session_id.partition("-")[0]),)
-        found = await self._run(_ROTATE, key, session_id, generation, repr(now), repr(ends), KEEP_ENDED)
+        found = await self._run(_ROTATE_SESSION, key, session_id, generation, repr(now), repr(ends), KEEP_ENDED)
         if found is None:
             return None
         rotated, packed, epoch = found
         return Rotation(rotated == 1, _unpacked(session_id, packed, epoch))
 
     async def end_session(self, session_id: str) -> Session | None:
-        packed, epoch = await self._run(_END, (_user(session_id.partition("-")[0]),), session_id)
+        packed, epoch = await self._run(_END_SESSION, (_user(session_id.partition("-")[0]),), session_id)
         return _unpacked(session_id, packed, epoch) if packed else None
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
@@ -106,7 +114,7 @@ class RedisState:
         return _oldest_first(await self._call(key, "HGETALL", key))
 
     async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
-        found = await self._run(_END_ALL, (_user(user),), keep or "")
+        found = await self._run(_END_SESSIONS, (_user(user),), keep or "")
         return [session for session in _oldest_first(found) if session.id != keep]
 
     # Epochs
@@ -116,7 +124,7 @@ class RedisState:
         for start in range(0, len(everyone), EPOCH_BATCH):
             batch = everyone[start : start + EPOCH_BATCH]
             await asyncio.gather(
-                *(self._run(_EPOCH, (_user(user),), int(now * 1000), KEEP_EPOCH) for user in batch),
+                *(self._run(_RAISE_EPOCH, (_user(user),), int(now * 1000), KEEP_EPOCH) for user in batch),
             )
 
     # Captchas
@@ -127,16 +135,16 @@ class RedisState:
 
     # Limits
 
-    async def take(self, key: str, rate: Rate, now: float) -> float:
+    async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
         wait = await self._run(
-            _TAKE, (_named(b"gatehouse:rate:", key),), repr(now), repr(rate.seconds / rate.count), rate.seconds
+            _RATE_LIMIT, (_named(b"gatehouse:rate:", key),), repr(now), repr(rate.seconds / rate.count), rate.seconds
         )
         return float(wait)
 
-    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
+    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(
-            _STRIKE,
-            (_struck(key), _WAITING),
+            _RECORD_FAILURE,
+            (_failures_key(key), _WAITING),
             _text(key),
             repr(now),
             waits.free,
@@ -144,26 +152,26 @@ class RedisState:
             waits.memory,
             *waits.steps,
         )
-        return _strikes(key, after) if after else None
+        return _failures(key, after) if after else None
 
-    async def strikes(self, key: str) -> Strikes | None:
-        name = _struck(key)
+    async def failures(self, key: str) -> Failures | None:
+        name = _failures_key(key)
         found = await self._call(name, "GET", name)
-        return _strikes(key, found) if found else None
+        return _failures(key, found) if found else None
 
-    async def forgive(self, key: str) -> bool:
-        return bool(await self._run(_FORGIVE, (_struck(key), _WAITING), _text(key)))
+    async def clear_failures(self, key: str) -> bool:
+        return bool(await self._run(_CLEAR_FAILURES, (_failures_key(key), _WAITING), _text(key)))
 
-    async def waiting(self, now: float) -> Sequence[Strikes]:
+    async def locked(self, now: float) -> Sequence[Failures]:
         found = await self._call(_WAITING, "ZREVRANGEBYSCORE", _WAITING, "+inf", f"({now!r}")
         pairs = [member.split(b" ", 4) for member in found]
-        return [_strikes(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
+        return [_failures(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
 
-    async def remember(self, key: str, expires: float, now: float) -> None:
+    async def set_mark(self, key: str, expires: float, now: float) -> None:
         name = _named(b"gatehouse:mark:", key)
         await self._call(name, "SET", name, repr(expires), "EX", _life(expires, now))
 
-    async def remembers(self, key: str, now: float) -> bool:
+    async def has_mark(self, key: str, now: float) -> bool:
         name = _named(b"gatehouse:mark:", key)
         expires = await self._call(name, "GET", name)
         return expires is not None and float(expires) > now
@@ -194,7 +202,7 @@ def _named(prefix: bytes, key: str) -> bytes:
     return prefix + _text(key)
 
 
-def _struck(key: str) -> bytes:
+def _failures_key(key: str) -> bytes:
     return _WAITING + b":" + _text(key)
 
 
@@ -237,6 +245,6 @@ def _oldest_first(fields: Sequence[bytes]) -> list[Session]:
     return sorted(_pairs(fields, epoch), key=lambda session: (session.opened, session.id))
 
 
-def _strikes(key: str, found: bytes) -> Strikes:
+def _failures(key: str, found: bytes) -> Failures:
     failures, since, level, until = found.split(b" ")
-    return Strikes(key, int(failures), float(since), int(level), float(until))
+    return Failures(key, int(failures), float(since), int(level), float(until))

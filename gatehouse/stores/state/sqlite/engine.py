@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.protocol import KEEP_ENDED, Rotation, Session, Strikes, Waits, forget_at, next_strikes
+from gatehouse.stores.state.protocol import (
+    KEEP_ENDED,
+    BackoffPolicy,
+    Failures,
+    Rotation,
+    Session,
+    forgotten_at,
+    next_failures,
+)
 from gatehouse.stores.state.sqlite.commits import Commits
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
 from gatehouse.stores.state.sqlite.writer import Writer
@@ -22,16 +30,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import Standing
+    from gatehouse.stores.state.protocol import SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose standing is remembered. A commit forgets them all, so there is no point in more.
-REMEMBERED = 4_096
+STATUS_CACHE_SIZE = 4_096
 
 _COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
 _EPOCH = "coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"
 _WITH_EPOCH = f"{_COLUMNS}, {_EPOCH}"
-_STANDING = f"SELECT user, ends, {_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as below
+_STATUS = f"SELECT user, ends, {_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as below
 _READ = f"SELECT {_WITH_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608
 _OF_USER = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? ORDER BY opened, id"  # noqa: S608
 _OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER BY opened, id LIMIT ?"  # noqa: S608
@@ -39,7 +47,7 @@ _ROTATE = (
     "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
     f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
 )
-_STRIKES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
+_FAILURES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
 
 
 def live_sessions(path: Path, now: float) -> Iterator[Session]:
@@ -62,7 +70,7 @@ class SQLiteState:
         self._read = self._reader.cursor().execute
         self._reads = 0
         self._commits = Commits(self._reader)
-        self._standings: dict[str, Standing] = {}
+        self._status_cache: dict[str, SessionStatus] = {}
         self._writer = Writer(lambda: connect(path))
 
     def _row(self, sql: str, *values: apsw.SQLiteValue) -> Any:
@@ -89,15 +97,15 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
-    async def standing(self, session_id: str) -> Standing | None:
+    async def session_status(self, session_id: str) -> SessionStatus | None:
         if self._commits.any():
-            self._standings.clear()
-        standing = self._standings.get(session_id)
-        if standing is None:
-            standing = self._row(_STANDING, session_id)
-            if standing is not None and len(self._standings) < REMEMBERED:
-                self._standings[session_id] = standing
-        return standing
+            self._status_cache.clear()
+        session_status = self._status_cache.get(session_id)
+        if session_status is None:
+            session_status = self._row(_STATUS, session_id)
+            if session_status is not None and len(self._status_cache) < STATUS_CACHE_SIZE:
+                self._status_cache[session_id] = session_status
+        return session_status
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | None:
@@ -155,7 +163,7 @@ class SQLiteState:
 
     # Limits
 
-    async def take(self, key: str, rate: Rate, now: float) -> float:
+    async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
         """GCRA: one number a key, the time at which the key would be idle again."""
         interval = rate.seconds / rate.count
 
@@ -170,33 +178,33 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
-    async def strike(self, key: str, waits: Waits, now: float) -> Strikes | None:
-        def work(db: apsw.Connection) -> Strikes | None:
-            row = db.execute(_STRIKES, (key,)).fetchone()
-            after = next_strikes(Strikes._make(row) if row else None, key, waits, now)
+    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
+        def work(db: apsw.Connection) -> Failures | None:
+            row = db.execute(_FAILURES, (key,)).fetchone()
+            after = next_failures(Failures._make(row) if row else None, key, waits, now)
             if after is not None:
                 db.execute(
                     "INSERT OR REPLACE INTO strikes VALUES (?, ?, ?, ?, ?, ?)",
-                    (*after, forget_at(after, waits)),
+                    (*after, forgotten_at(after, waits)),
                 )
             return after
 
         return await self._writer.write(work)
 
-    async def strikes(self, key: str) -> Strikes | None:
-        row = self._row(_STRIKES, key)
-        return Strikes._make(row) if row else None
+    async def failures(self, key: str) -> Failures | None:
+        row = self._row(_FAILURES, key)
+        return Failures._make(row) if row else None
 
-    async def forgive(self, key: str) -> bool:
+    async def clear_failures(self, key: str) -> bool:
         def work(db: apsw.Connection) -> bool:
             db.execute("DELETE FROM strikes WHERE key = ?", (key,))
             return db.changes() == 1
 
-        if self._row(_STRIKES, key) is None:
+        if self._row(_FAILURES, key) is None:
             return False  # the usual case at login: nothing to forgive, nothing to write
         return await self._writer.write(work)
 
-    async def waiting(self, now: float) -> Sequence[Strikes]:
+    async def locked(self, now: float) -> Sequence[Failures]:
         try:
             rows = self._reader.execute(
                 "SELECT key, failures, since, level, until FROM strikes WHERE until > ? ORDER BY until DESC",
@@ -204,12 +212,12 @@ class SQLiteState:
             ).fetchall()
         except apsw.Error as problem:
             raise StoreUnavailable(f"state file: {problem}") from problem
-        return [Strikes._make(row) for row in rows]
+        return [Failures._make(row) for row in rows]
 
-    async def remember(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
+    async def set_mark(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
         await self._writer.write(lambda db: db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, expires)))
 
-    async def remembers(self, key: str, now: float) -> bool:
+    async def has_mark(self, key: str, now: float) -> bool:
         return self._row("SELECT 1 FROM marks WHERE key = ? AND expires > ?", key, now) is not None
 
     # Housekeeping

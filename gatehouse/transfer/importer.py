@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from sqlalchemy.exc import IntegrityError
 
-from gatehouse.auth.accounts.bootstrap import is_untouched
-from gatehouse.auth.audit import Caller, Ended, Event
+from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
+from gatehouse.auth.audit import Caller, Event, SessionEnd
+from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.bulk import Added, Batch, Bulk, Changed
 from gatehouse.stores.accounts.departments import Department, Departments
 from gatehouse.stores.accounts.roles import Role, Roles
-from gatehouse.stores.accounts.trail import Entry
 from gatehouse.stores.accounts.users import Users, name_key
 from gatehouse.stores.errors import Duplicate
-from gatehouse.transfer.plan import Plan, Seen, Surroundings, plan
-from gatehouse.transfer.rows import Summary, Tally, rooted
+from gatehouse.transfer.plan import Context, Plan, Seen, plan
+from gatehouse.transfer.rows import OperationMetrics, Summary, cut_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 CALLER = Caller(address="import")
 
 
-class Bring:
+class Importer:
     def __init__(
         self,
         *,
@@ -66,10 +66,10 @@ class Bring:
         self._makes_way = await self._untouched_administrator()
         here, root = await self._bring_departments(await source.departments())
         codes = await self._bring_roles(await source.roles())
-        around = Surroundings(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
+        context = Context(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
         async for read, rows in source.users():
-            await self._bring_users(rows, around, seen)
+            await self._bring_users(rows, context, seen)
             done += read
             if progress:
                 progress(done, total)
@@ -82,19 +82,19 @@ class Bring:
         if await self._users.count() != 1:
             return None
         [profile] = await self._users.page(limit=1)
-        held = await self._bulk.held([], [profile.user.id]) if is_untouched(profile) else ()
+        held = await self._bulk.held([], [profile.user.id]) if is_replaceable_admin(profile) else ()
         return held[0] if held else None
 
     async def _bring_departments(self, rows: Sequence[DepartmentRow]) -> tuple[frozenset[int], int]:
         """The ids of all departments there will be, and the one for users without any."""
         here = {one.id: one for one in await self._departments.all()}
-        rows, remarks = rooted(rows, {one.id: one.parent for one in here.values()})
+        rows, remarks = cut_cycles(rows, {one.id: one.parent for one in here.values()})
         self._summary.adapted += remarks
         new = [row for row in rows if row.id not in here]
         changed = [
             row for row in rows if row.id in here and (row.name, row.parent) != (here[row.id].name, here[row.id].parent)
         ]
-        self._summary.departments = Tally(len(new), len(changed), len(rows) - len(new) - len(changed))
+        self._summary.departments = OperationMetrics(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
         if entries and not self._dry_run:
@@ -110,7 +110,7 @@ class Bring:
         wanted = [Role(0, row.code, row.name, row.enabled, tuple(sorted(row.perms)), 0) for row in rows]
         new = [role for role in wanted if role.code not in here]
         changed = [role for role in wanted if role.code in here and _differs(role, here[role.code])]
-        self._summary.roles = Tally(len(new), len(changed), len(wanted) - len(new) - len(changed))
+        self._summary.roles = OperationMetrics(len(new), len(changed), len(wanted) - len(new) - len(changed))
         entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
         entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
         if entries and not self._dry_run:
@@ -119,10 +119,10 @@ class Bring:
                 await self._state.raise_epochs(await self._roles.holders(here[role.code].id), self._clock())
         return frozenset(here) | {role.code for role in wanted}
 
-    async def _bring_users(self, rows: Sequence[UserRow], around: Surroundings, seen: Seen) -> None:
+    async def _bring_users(self, rows: Sequence[UserRow], context: Context, seen: Seen) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
         here = [held for held in await self._bulk.held(keys, ids) if held.user.id != self._gone]
-        decided = plan(rows, here, around, seen, self._makes_way)
+        decided = plan(rows, here, context, seen, self._makes_way)
         self._count(decided)
         if not self._dry_run and (decided.added or decided.changed):
             await self._write(decided)
@@ -162,7 +162,7 @@ class Bring:
         # that a run killed in between leaves none behind that would open another's account; and after, for one that
         # was opened meanwhile.
         for user in removed:
-            await self._sessions.end_all(user.id, Ended.DELETED, CALLER)
+            await self._sessions.end_all(user.id, SessionEnd.DELETED, CALLER)
         try:
             await self._bulk.write_users(batch)
         except IntegrityError:
@@ -171,14 +171,14 @@ class Bring:
             [user.id for user in removed] + [change.held.user.id for change in decided.changed], self._clock()
         )
         for user in removed:
-            await self._sessions.end_all(user.id, Ended.DELETED, CALLER)
+            await self._sessions.end_all(user.id, SessionEnd.DELETED, CALLER)
         for change in decided.changed:
             if change.values.get("enabled") is False:
-                await self._sessions.end_all(change.held.user.id, Ended.DISABLED, CALLER)
+                await self._sessions.end_all(change.held.user.id, SessionEnd.DISABLED, CALLER)
             elif "password" in change.values:
-                await self._sessions.end_all(change.held.user.id, Ended.PASSWORD, CALLER)
+                await self._sessions.end_all(change.held.user.id, SessionEnd.PASSWORD, CALLER)
 
-    def _entries(self, change: Change) -> list[Entry]:
+    def _entries(self, change: Change) -> list[AuditEntry]:
         user, values = change.held.user.id, change.values
         entries = []
         if "enabled" in values:
@@ -191,8 +191,8 @@ class Bring:
             entries.append(self._entry(Event.USER_CHANGED, user, **detail))
         return entries
 
-    def _entry(self, event: Event, user: int | None = None, **detail: object) -> Entry:
-        return Entry(
+    def _entry(self, event: Event, user: int | None = None, **detail: object) -> AuditEntry:
+        return AuditEntry(
             id=0,
             at=self._clock(),
             event=event.value,

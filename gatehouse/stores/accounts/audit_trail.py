@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.database import Database
 
 
-class Entry(NamedTuple):
+class AuditEntry(NamedTuple):
     """One stored event. `id` is 0 until the database has given it one."""
 
     id: int
@@ -32,10 +32,10 @@ class Entry(NamedTuple):
     detail: str | None
 
 
-_WRITTEN = Entry._fields[1:]  # all but the id
+_WRITTEN = AuditEntry._fields[1:]  # all but the id
 
 
-async def write(db: AsyncConnection, entries: Sequence[Entry]) -> None:
+async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
     """Append inside somebody's transaction, so that a change and its event are stored together."""
     # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
     await db.exec_driver_sql(_insertion(db.dialect), [tuple(entry[1:]) for entry in entries])
@@ -46,11 +46,11 @@ def _insertion(dialect: Dialect) -> str:
     return str(insert(audit_events).inline().compile(dialect=dialect, column_keys=_WRITTEN))
 
 
-class Trail:
+class AuditTrail:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def append(self, entries: Sequence[Entry]) -> None:
+    async def append(self, entries: Sequence[AuditEntry]) -> None:
         async with self._database.writing() as db:
             await write(db, entries)
 
@@ -62,7 +62,7 @@ class Trail:
         user: int | None = None,
         events: Sequence[str] = (),
         since: float | None = None,
-    ) -> Sequence[Entry]:
+    ) -> Sequence[AuditEntry]:
         """Events in the order of their ids: those after an id, or only the `newest` so many."""
         query = select(audit_events).where(audit_events.c.id > after)
         if user is not None:
@@ -74,7 +74,7 @@ class Trail:
         query = query.order_by(audit_events.c.id.desc() if newest else audit_events.c.id).limit(newest or 1000)
         async with self._database.reading() as db:
             rows = (await db.execute(query)).all()
-        return [Entry(*row) for row in (reversed(rows) if newest else rows)]
+        return [AuditEntry(*row) for row in (reversed(rows) if newest else rows)]
 
     async def prune(self, before: float, limit: int = 1000) -> int:
         """Delete up to `limit` events older than `before`; return how many went."""
