@@ -30,6 +30,8 @@ class AuditEntry(NamedTuple):
     request: str | None
     reason: str | None
     detail: str | None
+    actor: int | None = None
+    agent: str | None = None
 
 
 _WRITTEN = AuditEntry._fields[1:]  # all but the id

@@ -26,6 +26,7 @@ class StoredKey:
     sealed: bytes
     created: float
     retired: float | None  # from then on it signs nothing more
+    algorithm: str = "EdDSA"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Keys:
         """Oldest first."""
         async with self._database.reading() as db:
             rows = (await db.execute(select(signing_keys).order_by(signing_keys.c.created))).all()
-        return [StoredKey(*row) for row in rows]
+        return [StoredKey(row.kid, row.public, row.sealed, row.created, row.retired, row.algorithm) for row in rows]
 
     async def add(self, key: StoredKey) -> None:
         async with self._database.writing() as db:
@@ -83,7 +84,12 @@ class Keys:
 async def _insert(db: AsyncConnection, key: StoredKey) -> None:
     await db.execute(
         insert(signing_keys).values(
-            kid=key.kid, public=key.public, sealed=key.sealed, created=key.created, retired=key.retired
+            kid=key.kid,
+            algorithm=key.algorithm,
+            public=key.public,
+            sealed=key.sealed,
+            created=key.created,
+            retired=key.retired,
         )
     )
 

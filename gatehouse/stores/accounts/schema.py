@@ -15,6 +15,8 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
+    true,
 )
 
 metadata = MetaData(
@@ -35,6 +37,10 @@ departments = Table(
     Column("id", Id, primary_key=True),
     Column("name", String(64), nullable=False),
     Column("parent", ForeignKey("departments.id")),
+    Column("code", String(64), nullable=False, server_default=""),
+    Column("sort", Integer, nullable=False, server_default="0"),
+    Column("enabled", Boolean, nullable=False, server_default=true()),
+    Column("created", Float(53), nullable=False, server_default="0"),
 )
 
 users = Table(
@@ -51,6 +57,11 @@ users = Table(
     Column("enabled", Boolean, nullable=False),
     Column("captcha_exempt", Boolean, nullable=False),
     Column("created", Float(53), nullable=False),
+    Column("gender", Integer, nullable=False, server_default="0"),  # 1 male, 2 female, 0 unknown
+    Column("mobile", String(32), nullable=False, server_default=""),
+    Column("email", String(254), nullable=False, server_default=""),
+    # Off: only a passkey logs this user in.
+    Column("password_login", Boolean, nullable=False, server_default=true()),
     # A number, once used for a user, is never given to another: tokens and audit events name it for good.
     sqlite_autoincrement=True,
 )
@@ -62,6 +73,48 @@ roles = Table(
     Column("code", String(64), nullable=False, unique=True),
     Column("name", String(64), nullable=False),
     Column("enabled", Boolean, nullable=False),
+    Column("sort", Integer, nullable=False, server_default="0"),
+    # Which rows a business backend shows: 1 all, 2 department and below, 3 department, 4 own, 5 chosen departments.
+    Column("data_scope", Integer, nullable=False, server_default="4"),
+    Column("created", Float(53), nullable=False, server_default="0"),
+)
+
+# The chosen departments of a role whose data scope is 5.
+role_departments = Table(
+    "role_departments",
+    metadata,
+    Column("role", ForeignKey("roles.id", ondelete="CASCADE"), primary_key=True),
+    Column("department", ForeignKey("departments.id", ondelete="CASCADE"), primary_key=True, index=True),
+)
+
+# The tree of the console's navigation. A button carries a perm; who may press it is said by role_perms alone.
+menus = Table(
+    "menus",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("parent", ForeignKey("menus.id"), index=True),
+    Column("name", String(64), nullable=False),
+    Column("type", String(1), nullable=False),  # C folder, M page, E external link, B button
+    Column("route_name", String(255), nullable=False, server_default=""),
+    Column("route_path", String(255), nullable=False, server_default=""),
+    Column("component", String(255), nullable=False, server_default=""),
+    Column("perm", String(128), nullable=False, server_default=""),
+    Column("icon", String(64), nullable=False, server_default=""),
+    Column("redirect", String(255), nullable=False, server_default=""),
+    Column("params", Text, nullable=False, server_default=""),  # JSON: an object, or empty
+    Column("sort", Integer, nullable=False, server_default="0"),
+    Column("visible", Boolean, nullable=False, server_default=true()),
+    Column("keep_alive", Boolean, nullable=False, server_default=false()),
+    Column("always_show", Boolean, nullable=False, server_default=false()),
+    Column("created", Float(53), nullable=False, server_default="0"),
+)
+
+# Folders, pages and links that a role shows. Buttons are not here: a role has a button if it has its perm.
+role_menus = Table(
+    "role_menus",
+    metadata,
+    Column("role", ForeignKey("roles.id", ondelete="CASCADE"), primary_key=True),
+    Column("menu", ForeignKey("menus.id", ondelete="CASCADE"), primary_key=True, index=True),
 )
 
 role_perms = Table(
@@ -82,6 +135,7 @@ signing_keys = Table(
     "signing_keys",
     metadata,
     Column("kid", String(64), primary_key=True),
+    Column("algorithm", String(16), nullable=False, server_default="EdDSA"),
     Column("public", LargeBinary, nullable=False),
     Column("sealed", LargeBinary, nullable=False),
     Column("created", Float(53), nullable=False),
@@ -110,6 +164,74 @@ audit_events = Table(
     Column("request", String(64)),
     Column("reason", String(64)),
     Column("detail", Text),
+    # Who did it, if it was done to somebody else or to no user at all.
+    Column("actor", BigInteger),
+    Column("agent", String(200)),
     Index("ix_audit_events_user_id", "user", "id"),
     sqlite_autoincrement=True,
+)
+
+# Logins by day and user, counted in the transaction that stores their audit events: what the console's charts read.
+login_days = Table(
+    "login_days",
+    metadata,
+    Column("day", Integer, primary_key=True),  # days since 1970-01-01, UTC
+    Column("user", BigInteger, primary_key=True),
+    Column("logins", Integer, nullable=False),
+)
+
+# Where a user has logged in before; a login from anywhere else is told to the user.
+login_places = Table(
+    "login_places",
+    metadata,
+    Column("user", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", String(64), primary_key=True),  # a digest of network and browser
+    Column("first", Float(53), nullable=False),
+    Column("last", Float(53), nullable=False),
+)
+
+totp_secrets = Table(
+    "totp_secrets",
+    metadata,
+    Column("user", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("created", Float(53), nullable=False),
+    # When a code was first shown to work. Until then the factor is off.
+    Column("confirmed", Float(53)),
+)
+
+recovery_codes = Table(
+    "recovery_codes",
+    metadata,
+    Column("user", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", LargeBinary(64), primary_key=True),
+    Column("used", Float(53)),
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("user", ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("handle", LargeBinary(64), nullable=False, index=True),  # what authenticators know the user by
+    Column("credential", LargeBinary(1023), nullable=False, unique=True),
+    Column("public", LargeBinary, nullable=False),
+    Column("sign_count", BigInteger, nullable=False),
+    Column("transports", String(128), nullable=False, server_default=""),
+    Column("backed_up", Boolean, nullable=False, server_default=false()),
+    Column("name", String(64), nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("last_used", Float(53)),
+)
+
+# The nodes that serve from this database, so that one which disagrees with the others can say so at its start.
+nodes = Table(
+    "nodes",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("issuer", String(255), nullable=False),
+    Column("state", String(64), nullable=False),  # the identity of the state store
+    Column("secret", String(64), nullable=False),  # a fingerprint of the master secret
+    Column("started", Float(53), nullable=False),
+    Column("seen", Float(53), nullable=False),
 )
