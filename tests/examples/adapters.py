@@ -16,6 +16,8 @@ from tests.examples.programs import EXAMPLES
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-jar", "target/app.jar")
 MAVEN = ("mvn", "--quiet", "--batch-mode", "package")
 
+NPM_CI = ("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund")
+
 
 @dataclass(frozen=True)
 class Adapter:
@@ -32,7 +34,11 @@ class Adapter:
         return [word.replace("{port}", str(port)) for word in self.run]
 
 
-ADAPTERS = (Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),)
+ADAPTERS = (
+    Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),
+    Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js")),
+    Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
+)
 
 
 @cache
