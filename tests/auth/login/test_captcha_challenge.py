@@ -1,11 +1,14 @@
 """A challenge opens from its id under its key and before its end, and from nothing else."""
 
+import itertools
+import re
 import secrets
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges
@@ -126,10 +129,39 @@ def test_case_does_not_matter_in_an_answer(answer: str) -> None:
     assert Challenges.matches(issued, answer.lower())
 
 
-@given(given_=st.text(max_size=8))
-def test_anything_else_is_wrong(given_: str) -> None:
+@given(given_=st.text(max_size=8) | answers)
+def test_anything_but_the_answer_and_its_look_alikes_is_wrong(given_: str) -> None:
     issued = challenges("abcd").issue(NOW)
-    assert Challenges.matches(issued, given_) == (given_.lower() == "abcd")
+    right = re.fullmatch("[4A6][PBDFR][L1ICEU][PBDFR]", given_.upper()) is not None
+    assert Challenges.matches(issued, given_) == right
+
+
+@pytest.mark.parametrize(
+    ("typed", "drawn"),
+    [tuple(pair) for pair in ("A4", "Z2", "NH", "MH", "KX", "YX", "IL", "1L", "RP", "7T", "g9", "q9")],
+)
+def test_a_look_alike_is_accepted_for_what_is_drawn(typed: str, drawn: str) -> None:
+    """Who is not told which letters there are types what the shape looks like."""
+    issued = challenges(drawn * LENGTH).issue(NOW)
+    assert Challenges.matches(issued, typed * LENGTH)
+    assert Challenges.matches(issued, drawn + typed.lower() + typed.upper() + drawn)
+
+
+@pytest.mark.parametrize("typed", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+def test_a_character_stands_for_one_drawn_letter(typed: str) -> None:
+    meant = [drawn for drawn in ALPHABET if Challenges.matches(challenges(drawn * LENGTH).issue(NOW), typed * LENGTH)]
+    assert len(meant) == 1
+    assert typed not in ALPHABET or meant == [typed]
+
+
+@settings(max_examples=20, deadline=None)
+@given(typed=answers)
+def test_whatever_is_typed_answers_one_challenge_of_4096(typed: str) -> None:
+    """Look-alikes give a guess no second chance."""
+    issued = challenges().issue(NOW)
+    drawn = ("".join(letters) for letters in itertools.product(ALPHABET, repeat=LENGTH))
+    met = [Challenges.matches(replace(issued, answer=answer), typed) for answer in drawn]
+    assert (len(met), sum(met)) == (4096, 1)
 
 
 def test_a_lone_surrogate_is_wrong_and_no_crash() -> None:

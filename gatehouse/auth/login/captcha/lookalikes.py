@@ -1,0 +1,18 @@
+"""What people type for a letter that is drawn: each of the 36 characters stands for exactly one of the eight.
+
+A person who is not told which letters there are types A for a 4 and Z for a 2. Both are accepted. Guessing gains
+nothing: the eight letters stay in eight groups, so there are still 8^4 different answers.
+"""
+
+from typing import Final
+
+# The drawn letter first, then what stands for it. Where a shape alone did not decide, what OCR read did: L under the
+# curve is taken for E, C or U, and 9 for S, 5, 8 or 0. G and Q are 9 because g and q are.
+GROUPS: Final = ("HMNW", "L1ICEU", "PBDFR", "T7J", "XKVY", "2Z3", "4A6", "9GQS058O")
+
+_DRAWN: Final = str.maketrans({character: group[0] for group in GROUPS for character in group})
+
+
+def fold(typed: str) -> str:
+    """The drawn letters that were meant. Whatever is neither letter nor digit stays, and so stays wrong."""
+    return typed.upper().translate(_DRAWN)
