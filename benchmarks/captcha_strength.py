@@ -23,28 +23,32 @@ from typing import Any
 import cv2
 import numpy as np
 from captcha_cleanings import CLEANINGS, RAW
+from captcha_readings import as_read, mapped
 from PIL import Image
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Difficulty
 from gatehouse.auth.login.captcha.image import Painter
+from gatehouse.auth.login.captcha.parameters import HEIGHT, WIDTH
 
 Adversary = Callable[[bytes], str]
 Rate = dict[str, Any]
 
+_EACH = 25  # images by one painter: it keeps its bends and stripes, so that one may be luckier than another
 _TURN = 10  # images by one before the other has its turn: neither runs on caches the other has just emptied
 
 
 def main() -> None:
     options = _options()
-    painter = Painter(Difficulty(options.difficulty))
+    difficulty = Difficulty(options.difficulty)
+    painter = Painter(difficulty)
     report: dict[str, Any] = {"difficulty": options.difficulty, "count": options.count}
     report["cost"] = cost(painter, options.timed)
     if options.sheet:
-        sheet(painter, options.sheet)
+        sheet(painter, options.sheet, options.zoom)
     if options.memory:
         report["memory"] = memory(painter, options.memory)
     if options.count:
-        report["rates"] = strength(painter, options.count, adversaries(options.only))
+        report["rates"] = strength(difficulty, options.count, adversaries(options.only))
     print(json.dumps(report, indent=1) if options.json else _table(report))
 
 
@@ -87,28 +91,27 @@ def memory(painter: Painter, count: int) -> dict[str, int]:
     return sizes
 
 
-def strength(painter: Painter, count: int, found: dict[str, Adversary]) -> list[Rate]:
-    """Solve rate of every adversary after every cleaning, with its 95 % interval."""
+def strength(difficulty: Difficulty, count: int, found: dict[str, Adversary]) -> list[Rate]:
+    """Solve rate of every adversary after every cleaning, as read and mapped onto our letters."""
     answers = _answers(count)
-    drawn = [np.frombuffer(painter.paint(answer), np.uint8) for answer in answers]
-    greys = [cv2.imdecode(png, cv2.IMREAD_GRAYSCALE) for png in drawn]
+    painters = [Painter(difficulty) for _ in range(-(-count // _EACH))]
+    drawn = [painters[at // _EACH].paint(answer) for at, answer in enumerate(answers)]
+    greys = [cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_GRAYSCALE) for png in drawn]
     rates: list[Rate] = []
     for cleaning, clean in CLEANINGS.items():
         images = [cv2.imencode(".png", clean(grey.astype(np.uint8)))[1].tobytes() for grey in greys]
         for adversary, read in found.items():
-            solved = sum(_same(read(image), answer) for image, answer in zip(images, answers, strict=True))
-            low, high = wilson(solved, count)
-            rates.append(
-                {
-                    "adversary": adversary,
-                    "cleaning": cleaning,
-                    "rate": solved / count,
-                    "low": low,
-                    "high": high,
-                }
-            )
-            print(f"{adversary}, {cleaning}: {solved}/{count}", file=sys.stderr)
+            readings = [(read(image), answer) for image, answer in zip(images, answers, strict=True)]
+            for name, same in ((adversary, as_read), (f"{adversary}, mapped", mapped)):
+                solved = sum(same(reading, answer) for reading, answer in readings)
+                rates.append(_rate(name, cleaning, solved, count))
+                print(f"{name}, {cleaning}: {solved}/{count}", file=sys.stderr)
     return rates
+
+
+def _rate(adversary: str, cleaning: str, solved: int, count: int) -> Rate:
+    low, high = wilson(solved, count)
+    return {"adversary": adversary, "cleaning": cleaning, "rate": solved / count, "low": low, "high": high}
 
 
 def adversaries(only: str = "") -> dict[str, Adversary]:
@@ -132,11 +135,6 @@ def _tesseract(image: bytes) -> str:
     return subprocess.run(command, input=image, capture_output=True, check=False).stdout.decode()
 
 
-def _same(read: str, answer: str) -> bool:
-    """As an attacker would type it: case, blanks and stray signs do not count."""
-    return "".join(sign for sign in read.upper() if sign.isascii() and sign.isalnum()) == answer
-
-
 def wilson(solved: int, count: int) -> tuple[float, float]:
     """The 95 % confidence interval of a share; unlike the textbook one it is right for small shares too."""
     z = 1.96
@@ -147,11 +145,12 @@ def wilson(solved: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
 
 
-def sheet(painter: Painter, path: Path, count: int = 40, across: int = 5) -> None:
-    """Fresh images in rows of five, and beside the sheet, in a text file, their answers."""
+def sheet(painter: Painter, path: Path, zoom: float, count: int = 40, across: int = 5) -> None:
+    """Fresh images in rows of five, as a screen shows them, and in a text file beside the sheet their answers."""
     answers = _answers(count)
-    images = [Image.open(io.BytesIO(painter.paint(answer))).convert("L") for answer in answers]
-    width, height, gap = *images[0].size, 12
+    width, height, gap = round(WIDTH * zoom), round(HEIGHT * zoom), 12
+    shown = (Image.open(io.BytesIO(painter.paint(answer))).convert("L") for answer in answers)
+    images = [image.resize((width, height), Image.Resampling.BILINEAR) for image in shown]
     plane = Image.new("L", (across * (width + gap) + gap, -(-count // across) * (height + gap) + gap), 255)
     for at, image in enumerate(images):
         plane.paste(image, (gap + at % across * (width + gap), gap + at // across * (height + gap)))
@@ -206,6 +205,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--timed", type=int, default=300, help="images to time")
     parser.add_argument("--memory", type=int, default=0, help="images to watch memory over, e.g. 100000")
     parser.add_argument("--sheet", type=Path, help="write 40 fresh images here, and their answers beside it")
+    parser.add_argument("--zoom", type=float, default=2, help="screen pixels to a CSS pixel on the sheet")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
