@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 OK, LOG_IN, FORBIDDEN = 200, 401, 403
 PERM = "sys:user:add"
 ENDED_SESSION = "7-ended"
+GUEST = {"roles": ["GUEST"], "authorities": ["ROLE_GUEST"]}  # for backends that know perms by the role
 GONE = object()  # takes a claim or a header field away
 
 
@@ -99,15 +100,14 @@ def make(signers: Signers, issuer: str) -> list[Row]:
 def good(table: Table, signers: Signers) -> None:
     for key in signers.ours:
         table.add(f"good, {key.alg}", token(header(key), table.claims(), key.sign), OK)
-        table.add(
-            f"good, {key.alg}, without the perm", token(header(key), table.claims(perms=["a:b:c"]), key.sign), FORBIDDEN
-        )
+        other_perm = table.claims(perms=["a:b:c"], **GUEST)
+        table.add(f"good, {key.alg}, without the perm", token(header(key), other_perm, key.sign), FORBIDDEN)
         ended = table.claims(sid=ENDED_SESSION)
         table.add(f"session has ended, {key.alg}", token(header(key), ended, key.sign))
     key = signers.ours[0]
     table.add("good, two audiences", token(header(key), table.claims(aud=["x", table.audience]), key.sign), OK)
-    table.add("good, no perms claim", token(header(key), table.claims(perms=GONE), key.sign), FORBIDDEN)
-    pattern = table.claims(perms=["sys:user:*", "*", "*:*:*"])
+    table.add("good, no perms claim", token(header(key), table.claims(perms=GONE, **GUEST), key.sign), FORBIDDEN)
+    pattern = table.claims(perms=["sys:user:*", "*", "*:*:*"], **GUEST)
     table.add("good, a perm that looks like a pattern", token(header(key), pattern, key.sign), FORBIDDEN)
     pointers = header(key, jku=f"{table.issuer}/attacker/jwks.json", x5u=f"{table.issuer}/attacker/x5u")
     table.add("good, with jku and x5u that lead elsewhere", token(pointers, table.claims(), key.sign), OK)

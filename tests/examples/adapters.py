@@ -36,6 +36,7 @@ class Adapter:
 
 ADAPTERS = (
     Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),
+    Adapter("youlai-boot", ("java", "mvn"), (MAVEN,), JAVA),
     Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js")),
     Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
 )
