@@ -7,7 +7,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
@@ -131,50 +131,47 @@ class Service:
             self.challenges.rekey(*_derive_each(secrets, "captcha"))
 
 
+class Stores(NamedTuple):
+    """What remembers: the accounts database with its repositories, and the state store."""
+
+    database: Database
+    users: Users
+    roles: Roles
+    departments: Departments
+    keys: Keys
+    service_keys: ServiceKeyStore
+    trail: AuditTrail
+    state: State
+
+
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
     """Wire every part. `caller` is whom the audit trail names for changes to accounts."""
     secrets = read_secrets(settings)
-    database = open_database(settings)
-    state = open_state(settings)
-    users, keys, trail = Users(database), Keys(database), AuditTrail(database)
-    audit = Audit(trail, clock)
-    ring = KeyRing(keys, secrets, clock, token_ttl=settings.access_ttl)
-    key_rotation = KeyRotation(store=keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age)
-    lifetimes = Lifetimes(settings.access_ttl, settings.refresh_ttl, settings.session_max, settings.refresh_grace)
-    sessions = Sessions(state, audit, clock, lifetimes, settings.sessions_per_user)
-    access = AccessTokens(ring, settings.public_url, settings.audience)
+    stores = open_stores(settings)
+    audit = Audit(stores.trail, clock)
+    ring = KeyRing(stores.keys, secrets, clock, token_ttl=settings.access_ttl)
+    sessions = open_sessions(settings, stores.state, audit, clock)
     hashes = HashPool(_hash_threads(settings), settings.hash_queue)
+    challenges = open_challenges(settings, secrets)
+    throttle = open_throttle(settings, stores.state, clock)
+    access = AccessTokens(ring, settings.public_url, settings.audience)
     refresh = RefreshTokens(*_derive_each(secrets, "refresh tokens"))
-    captcha_keys = _derive_each(secrets, "captcha")
-    challenges = Challenges(captcha_keys[0], settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None)
-    challenges.rekey(*captcha_keys)
-    throttle = (Throttle if settings.limits else Unlimited)(
-        state,
-        clock,
-        Limits(
-            settings.limit_login_address,
-            settings.limit_login_name,
-            settings.limit_login_total,
-            settings.limit_captcha_address,
-            settings.limit_refresh_address,
-        ),
-    )
     login = Login(
-        state=state,
-        users=users,
+        state=stores.state,
+        users=stores.users,
         hashes=hashes,
         challenges=challenges,
         throttle=throttle,
         sessions=sessions,
         audit=audit,
         clock=clock,
-        decoy_hashes=DecoyHashes(users, derive(secrets[0], "stand-ins"), clock),
+        decoy_hashes=DecoyHashes(stores.users, derive(secrets[0], "stand-ins"), clock),
         exempt=settings.captcha_exempt_addresses,
     )
     authenticator = Authenticator(
         login=login,
         sessions=sessions,
-        profiles=Profiles(users, clock),
+        profiles=Profiles(stores.users, clock),
         access=access,
         refresh=refresh,
         throttle=throttle,
@@ -183,10 +180,10 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         access_ttl=settings.access_ttl,
     )
     accounts = Accounts(
-        users=users,
-        roles=Roles(database),
-        departments=Departments(database),
-        state=state,
+        users=stores.users,
+        roles=stores.roles,
+        departments=stores.departments,
+        state=stores.state,
         sessions=sessions,
         audit=audit,
         clock=clock,
@@ -195,12 +192,12 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
     return Service(
         settings=settings,
         clock=clock,
-        database=database,
-        trail=trail,
-        state=state,
-        keys=keys,
+        database=stores.database,
+        trail=stores.trail,
+        state=stores.state,
+        keys=stores.keys,
         ring=ring,
-        key_rotation=key_rotation,
+        key_rotation=KeyRotation(store=stores.keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age),
         audit=audit,
         hashes=hashes,
         challenges=challenges,
@@ -211,9 +208,46 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         authenticator=authenticator,
         accounts=accounts,
         self_service=SelfService(sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit),
-        service_keys=ServiceKeyVerifier(ServiceKeyStore(database)),
+        service_keys=ServiceKeyVerifier(stores.service_keys),
         tasks=[],
     )
+
+
+def open_stores(settings: Settings) -> Stores:
+    database = open_database(settings)
+    return Stores(
+        database=database,
+        users=Users(database),
+        roles=Roles(database),
+        departments=Departments(database),
+        keys=Keys(database),
+        service_keys=ServiceKeyStore(database),
+        trail=AuditTrail(database),
+        state=open_state(settings),
+    )
+
+
+def open_sessions(settings: Settings, state: State, audit: Audit, clock: Callable[[], float]) -> Sessions:
+    lifetimes = Lifetimes(settings.access_ttl, settings.refresh_ttl, settings.session_max, settings.refresh_grace)
+    return Sessions(state, audit, clock, lifetimes, settings.sessions_per_user)
+
+
+def open_challenges(settings: Settings, secrets: tuple[bytes, ...]) -> Challenges:
+    keys = _derive_each(secrets, "captcha")
+    challenges = Challenges(keys[0], settings.captcha_ttl, fixed_answer=settings.captcha_test_answer or None)
+    challenges.rekey(*keys)
+    return challenges
+
+
+def open_throttle(settings: Settings, state: State, clock: Callable[[], float]) -> Throttle:
+    limits = Limits(
+        login_address=settings.limit_login_address,
+        login_name=settings.limit_login_name,
+        login_total=settings.limit_login_total,
+        captcha_address=settings.limit_captcha_address,
+        refresh_address=settings.limit_refresh_address,
+    )
+    return (Throttle if settings.limits else Unlimited)(state, clock, limits)
 
 
 def open_database(settings: Settings) -> Database:
