@@ -20,7 +20,7 @@ def test_the_caller_learns_nothing_and_the_log_everything(tmp_path: Path, monkey
     written = CapturingLogger()
     processors = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     monkeypatch.setattr(app, "log", structlog.wrap_logger(written, processors=processors))
-    monkeypatch.setattr(Authenticator, "enter", broken)
+    monkeypatch.setattr(Authenticator, "authenticate", broken)
     with InProcess(tmp_path / "data") as gatehouse:
         answer = gatehouse.me("x")
         assert (answer.status, answer.code) == (500, "B0001")

@@ -26,7 +26,7 @@ def settings(tmp_path: Path, **given: str) -> Settings:
 def test_a_missing_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choose: object, name: str, url: str, driver: str, extra: str
 ) -> None:
-    for module in [module for module in sys.modules if module.startswith("gatehouse.stores.state.redis.engine")]:
+    for module in [module for module in sys.modules if module.startswith("gatehouse.stores.state.redis")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, driver, None)
     with pytest.raises(SettingsError) as refusal:

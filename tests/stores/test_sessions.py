@@ -255,7 +255,7 @@ async def test_nothing_is_remembered_on_the_word_of_a_header_of_another_kind(
 async def test_so_many_sessions_are_remembered_and_no_more(
     file_state: SQLiteState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "REMEMBERED", 5)
+    monkeypatch.setattr(sqlite, "STATUS_CACHE_SIZE", 5)
     for number in range(20):
         await file_state.open_session(session(f"n{number}"), 50)
     for _ in range(3):

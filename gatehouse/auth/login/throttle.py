@@ -56,7 +56,7 @@ class Lockout(NamedTuple):
     """A name that must wait before it is tried again, and from where."""
 
     name: str
-    reserve: str
+    place: str
     failures: int
     until: float
 
@@ -92,9 +92,9 @@ class Throttle:
 
     async def key_for(self, username: str, address: str) -> str:
         """Under which (name, place) a login from here is counted."""
-        name, reserve = name_key(username), address_bucket(address)
-        known = await self._state.has_mark(_place_mark(name, reserve), self._clock())
-        return _key(name, reserve if known else ELSEWHERE)
+        name, place = name_key(username), address_bucket(address)
+        known = await self._state.has_mark(_place_mark(name, place), self._clock())
+        return _key(name, place if known else ELSEWHERE)
 
     async def raise_if_locked(self, key: str) -> None:
         now = self._clock()
@@ -152,18 +152,18 @@ class Unlimited(Throttle):
     async def succeeded(self, key: str, username: str, address: str) -> None: ...
 
 
-def _key(name: str, reserve: str) -> str:
-    return f"{name}|{reserve}"
+def _key(name: str, place: str) -> str:
+    return f"{name}|{place}"
 
 
 def _parts(key: str) -> tuple[str, str]:
     """Name and place of a key; a name may hold a bar, a place does not."""
-    name, _, reserve = key.rpartition("|")
-    return name, reserve
+    name, _, place = key.rpartition("|")
+    return name, place
 
 
-def _place_mark(name: str, reserve: str) -> str:
-    return f"place|{name}|{reserve}"
+def _place_mark(name: str, place: str) -> str:
+    return f"place|{name}|{place}"
 
 
 class _LocalRateLimiter:

@@ -12,7 +12,7 @@ from gatehouse.api.http.body_timeout import BodyTimeout
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_timeout, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(body_timeout, "CHECK_SECONDS", 0.01)
 
 
 async def test_a_wait_that_takes_too_long_ends_and_the_task_goes_on() -> None:
