@@ -83,5 +83,17 @@ class NotAllowed(Refused):
     """The caller is known, and may not do this."""
 
 
+class GrantsMore(NotAllowed):
+    """The caller would hand out a role, a menu or a perm that the caller does not hold."""
+
+
+class HoldsMore(NotAllowed):
+    """The change concerns somebody who holds more than the caller."""
+
+
+class OwnAccount(NotAllowed):
+    """Nobody does this to the account that they are logged in with."""
+
+
 class TooBusy(RefusedFor):
     """More work is queued than can be done in reasonable time."""

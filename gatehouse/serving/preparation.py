@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from gatehouse import logs
 from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, bootstrap
 from gatehouse.auth.accounts.policy import password_problem
+from gatehouse.auth.accounts.upgrade import add_current_names
 from gatehouse.auth.keys.ring import KeyRing
 from gatehouse.secret import make_secret, read_secrets
 from gatehouse.service import open_database
 from gatehouse.settings import SettingsError
 from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts.audit_trail import AuditTrail
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.keys import Keys
 from gatehouse.stores.accounts.roles import Roles
@@ -44,16 +46,18 @@ async def prepare(settings: Settings) -> str | None:
         else:
             await migrate.check(database)
         keys = Keys(database)
+        roles = Roles(database)
         async with migrate.exclusive(database):
             password = await bootstrap(
                 users=Users(database),
-                roles=Roles(database),
+                roles=roles,
                 departments=Departments(database),
                 keys=keys,
                 secret=secrets[0],
                 password=settings.admin_password,
                 now=time.time(),
             )
+            await add_current_names(roles, AuditTrail(database), time.time())
         await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
         return password
     finally:

@@ -67,6 +67,13 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
     ),
     refusals.NotAllowed: ErrorEntry(403, "A0301", "Not allowed", "没有访问权限"),
+    refusals.GrantsMore: ErrorEntry(
+        403, "A0301", "You cannot hand out more than you hold yourself", "不能授予自己没有的权限"
+    ),
+    refusals.HoldsMore: ErrorEntry(403, "A0301", "This user holds more than you do", "该用户的权限高于您"),
+    refusals.OwnAccount: ErrorEntry(
+        403, "A0301", "Not with the account that you are using", "不能对当前账号执行此操作"
+    ),
     refusals.NoSuchSession: ErrorEntry(404, "C0113", "You have no such session", "没有该会话"),
     NoSuchPath: ErrorEntry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
     MethodNotAllowed: ErrorEntry(405, "C0113", "This path does not take that method", "不支持该请求方法"),

@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
+from gatehouse.auth.accounts.perms import allows, names_of
 from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
+from gatehouse.auth.sessions.profiles import effective_profile
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class Accounts:
 
     async def user(self, username: str) -> Profile:
         found = await self.users.by_name(username)
-        profile = await self.users.profile(found.id) if found else None
+        profile = await effective_profile(self.users, found.id) if found else None
         if profile is None:
             raise Missing(f"there is no user {username!r}")
         return profile
@@ -162,9 +164,10 @@ class Accounts:
     async def deny(self, code: str, perms: Sequence[str]) -> None:
         role = await self.role(code)
         for perm in perms:
-            if perm not in role.perms:
+            if not allows(role.perms, perm):
                 raise Missing(f"role {code!r} does not give {perm!r}")
-        await self.roles.deny(role.id, perms)
+        # By all names: the one that stays would give the same.
+        await self.roles.deny(role.id, [name for perm in perms for name in names_of(perm)])
         await self._invalidate_profiles(*await self.roles.holders(role.id))
         self._record(Event.ROLE_CHANGED, None, role=code, denied=list(perms))
 

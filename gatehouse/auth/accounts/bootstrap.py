@@ -5,8 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
+from gatehouse.auth.accounts.perms import ADMIN as ADMIN_ROLE
+from gatehouse.auth.accounts.perms import expand
 from gatehouse.auth.keys.ring import new_key
 from gatehouse.auth.login.passwords import hash_password
+from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.accounts.users import NewUser
 
 if TYPE_CHECKING:
@@ -16,12 +19,11 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.users import Profile, Users
 
 ADMINISTRATOR = "admin"
-ADMIN_ROLE = "ADMIN"
 ADMIN_NICKNAME = "Administrator"
 ROOT_DEPARTMENT = "Headquarters"
 
-# What consoles of this family ask for on their system pages.
-ADMIN_PERMS = tuple(
+# What consoles of this family ask for on their system pages, under the names of both generations.
+ADMIN_PERMS = expand(
     f"sys:{what}:{action}"
     for what, actions in {
         "user": ("query", "add", "edit", "delete", "import", "export", "reset-password"),
@@ -62,7 +64,7 @@ async def bootstrap(
     known = await departments.all()
     root = known[0].id if known else await departments.add(ROOT_DEPARTMENT, None)
     if await roles.by_code(ADMIN_ROLE) is None and await users.count() == 0:
-        await roles.add(ADMIN_ROLE, "Administrator", ADMIN_PERMS)
+        await roles.add(ADMIN_ROLE, "Administrator", ADMIN_PERMS, data_scope=DataScope.ALL, created=now)
     if await users.count() > 0:
         return None
     given = password or random_password()

@@ -7,7 +7,11 @@ raise ever get lost (a kill between the two stores), the time limit is the net u
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth.accounts.bootstrap import ADMIN_PERMS
+from gatehouse.auth.accounts.perms import ROOT, expand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +45,7 @@ class Profiles:
         entry = self._cache.get(user)
         if entry is not None and entry.epoch == epoch and self._clock() < entry.until:
             return entry
-        profile = await self._users.profile(user)
+        profile = await effective_profile(self._users, user)
         self._cache.pop(user, None)
         if profile is None or not profile.user.enabled:
             return None
@@ -50,3 +54,12 @@ class Profiles:
         entry = CachedProfile(profile, epoch, self._clock() + CACHE_TTL_SECONDS)
         self._cache[user] = entry
         return entry
+
+
+async def effective_profile(users: Users, user: int) -> Profile | None:
+    """The profile with every perm that the user has, under all its names. Whoever is ROOT has all that exist."""
+    profile = await users.profile(user)
+    if profile is None:
+        return None
+    given = [*ADMIN_PERMS, *await users.every_perm()] if ROOT in profile.roles else profile.perms
+    return replace(profile, perms=expand(given))

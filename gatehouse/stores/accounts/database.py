@@ -19,7 +19,7 @@ from gatehouse.stores.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
-    from sqlalchemy import Select
+    from sqlalchemy import CompoundSelect, Select
     from sqlalchemy.engine import URL, CursorResult, Engine
 
 # Connections of one worker. PostgreSQL must allow workers x nodes x this, and some for operators.
@@ -134,7 +134,7 @@ class Database:
         async with self._connected(reading=False) as connection, connection.begin():
             yield connection
 
-    async def look_up(self, query: Select[Any], **values: Any) -> Sequence[Any]:
+    async def look_up(self, query: Select[Any] | CompoundSelect[Any], **values: Any) -> Sequence[Any]:
         """The few rows that one statement finds by a key.
 
         In an SQLite file that takes fifty microseconds. To hand each step of it to a thread and wait for its turn takes

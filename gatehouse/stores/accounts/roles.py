@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import role_perms, roles, user_roles
+from gatehouse.stores.accounts.schema import role_departments, role_perms, roles, user_roles
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.stores.accounts.database import Database
+
+
+class DataScope(IntEnum):
+    """Which rows a business backend shows to the holders of a role."""
+
+    ALL = 1
+    DEPARTMENT_AND_BELOW = 2
+    DEPARTMENT = 3
+    OWN = 4
+    CHOSEN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,10 @@ class Role:
     enabled: bool
     perms: tuple[str, ...]
     users: int  # how many hold it
+    sort: int = 0
+    data_scope: int = DataScope.OWN
+    created: float = 0.0
+    departments: tuple[int, ...] = ()  # those chosen, if that is the data scope
 
 
 class Roles:
@@ -38,6 +53,9 @@ class Roles:
             perms: dict[int, list[str]] = {}
             for row in await db.execute(select(role_perms).order_by(role_perms.c.perm)):
                 perms.setdefault(row.role, []).append(row.perm)
+            chosen: dict[int, list[int]] = {}
+            for row in await db.execute(select(role_departments).order_by(role_departments.c.department)):
+                chosen.setdefault(row.role, []).append(row.department)
             holders = {
                 row.role: row.number
                 for row in await db.execute(
@@ -45,7 +63,18 @@ class Roles:
                 )
             }
         return [
-            Role(row.id, row.code, row.name, row.enabled, tuple(perms.get(row.id, ())), holders.get(row.id, 0))
+            Role(
+                id=row.id,
+                code=row.code,
+                name=row.name,
+                enabled=row.enabled,
+                perms=tuple(perms.get(row.id, ())),
+                users=holders.get(row.id, 0),
+                sort=row.sort,
+                data_scope=row.data_scope,
+                created=row.created,
+                departments=tuple(chosen.get(row.id, ())),
+            )
             for row in rows
         ]
 
@@ -57,10 +86,12 @@ class Roles:
         async with self._database.reading() as db:
             return (await db.scalars(select(user_roles.c.user).where(user_roles.c.role == role))).all()
 
-    async def add(self, code: str, name: str, perms: Sequence[str] = ()) -> int:
+    async def add(self, code: str, name: str, perms: Sequence[str] = (), **values: Any) -> int:
+        """`values` are other columns: enabled, sort, data_scope, created."""
+        values = {"enabled": True, **values}
         async with self._database.writing() as db:
             try:
-                result = await db.execute(insert(roles).values(code=code, name=name, enabled=True))
+                result = await db.execute(insert(roles).values(code=code, name=name, **values))
             except IntegrityError:
                 raise Duplicate(f"there is a role {code!r} already") from None
             role = new_id(result)

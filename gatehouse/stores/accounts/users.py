@@ -6,16 +6,17 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import departments, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.schema import departments, menus, role_perms, roles, user_roles, users
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.accounts.database import Database
@@ -53,7 +54,10 @@ class NewUser:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A user with the codes of its enabled roles and the perms they give, each sorted."""
+    """A user with the codes of its enabled roles and the perms they give, each sorted.
+
+    In a department that is disabled, or stands below one, nobody has any.
+    """
 
     user: User
     roles: tuple[str, ...]
@@ -82,6 +86,24 @@ _PERMS = (
     .distinct()
     .order_by(role_perms.c.perm)
 )
+_EVERY_PERM = union(select(role_perms.c.perm), select(menus.c.perm).where(menus.c.perm != ""))
+
+
+def _disabled_above() -> Select[Any]:
+    """The disabled ones among a department and those above it."""
+    way_up = (
+        select(departments.c.id, departments.c.parent, departments.c.enabled)
+        .where(departments.c.id == bindparam("department"))
+        .cte("way_up", recursive=True)
+    )
+    # UNION without ALL ends even where the way up leads in a circle.
+    way_up = way_up.union(
+        select(departments.c.id, departments.c.parent, departments.c.enabled).where(departments.c.id == way_up.c.parent)
+    )
+    return select(way_up.c.id).where(~way_up.c.enabled)
+
+
+_DISABLED_ABOVE = _disabled_above()
 
 
 class Users:
@@ -97,9 +119,16 @@ class Users:
         found = await self._database.look_up(_BY_ID, user=user)
         if not found:
             return None
+        profile = User(*found[0])
+        if await self._database.look_up(_DISABLED_ABOVE, department=profile.department):
+            return Profile(profile, (), ())
         enabled = await self._database.look_up(_ENABLED_ROLES, user=user)
         perms = await self._database.look_up(_PERMS, roles=[role.id for role in enabled])
-        return Profile(User(*found[0]), tuple(role.code for role in enabled), tuple(row.perm for row in perms))
+        return Profile(profile, tuple(role.code for role in enabled), tuple(row.perm for row in perms))
+
+    async def every_perm(self) -> Sequence[str]:
+        """All perms that some role gives or some button carries."""
+        return [row.perm for row in await self._database.look_up(_EVERY_PERM)]
 
     async def page(self, *, after: int = 0, limit: int = 100, search: str = "") -> Sequence[Profile]:
         """Users in the order of their ids, with the codes of all roles they hold; perms are left out."""

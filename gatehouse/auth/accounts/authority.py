@@ -1,0 +1,122 @@
+"""Who may do what to whom. Pure functions of who acts and what the other one holds.
+
+Nobody hands out more than they hold:
+
+- a role can be granted by those who hold it, and by administrators, as long as they hold every perm that it gives;
+- a user can be edited, disabled, deleted or given a password by those who could grant every role that it holds,
+  disabled roles included, and by itself;
+- a role can be changed by those who hold every perm that it gives before and after; only administrators change its
+  code, make one that is called ADMIN, or let it see more data than before, because other services go by the code and
+  the data scope alone;
+- ROOT is in the hands of those who have it.
+
+An administrator has the role ROOT, or ADMIN with everything that the console manages with. The operator on the command
+line may do everything. That one administrator remains is checked in the transaction of each change, see
+`stores/accounts/administrators.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.accounts.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
+from gatehouse.auth.audit import Caller
+from gatehouse.auth.refusals import GrantsMore, HoldsMore, OwnAccount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who makes a change. Roles and perms are those in force: of enabled roles, by all their names."""
+
+    user: int | None  # None: the operator on the command line
+    roles: frozenset[str] = frozenset()
+    perms: frozenset[str] = frozenset()
+    caller: Caller = field(default_factory=Caller)
+
+    @property
+    def holds_everything(self) -> bool:
+        return self.user is None or ROOT in self.roles
+
+    @property
+    def is_administrator(self) -> bool:
+        return self.holds_everything or (ADMIN in self.roles and not missing(self.perms, MANAGEMENT_PERMS))
+
+
+OPERATOR = Actor(None, caller=Caller(address="cli"))
+
+
+class RoleGrant(NamedTuple):
+    """A role, as far as it matters for handing it out."""
+
+    code: str
+    perms: frozenset[str]
+
+
+# How much of the data each scope shows: all, chosen departments, department and below, department, own.
+_SCOPE_WIDTH = {1: 4, 5: 3, 2: 2, 3: 1, 4: 0}
+
+
+def lacks(actor: Actor, perms: Iterable[str]) -> list[str]:
+    """Those of the perms that the actor cannot hand out."""
+    return [] if actor.holds_everything else missing(actor.perms, perms)
+
+
+def may_grant(actor: Actor, role: RoleGrant) -> bool:
+    if actor.holds_everything:
+        return True
+    if role.code == ROOT or lacks(actor, role.perms):
+        return False
+    return role.code in actor.roles or actor.is_administrator
+
+
+def may_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> bool:
+    """Whether the actor may change a user who holds these roles."""
+    return actor.user == user or all(may_grant(actor, role) for role in holds)
+
+
+def may_shape(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> bool:
+    """Whether the actor may make this role (`before` is None), or make the one of the other."""
+    if actor.holds_everything:
+        return True
+    held = (before.perms if before else frozenset()) | after.perms
+    if lacks(actor, held) or ROOT in {after.code, before.code if before else ""}:
+        return False
+    renamed = before is not None and before.code != after.code
+    return actor.is_administrator or not (renamed or after.code == ADMIN)
+
+
+def may_widen(actor: Actor, before: int, after: int) -> bool:
+    """Whether the actor may change a role's data scope like this."""
+    return actor.is_administrator or _SCOPE_WIDTH.get(after, 4) <= _SCOPE_WIDTH.get(before, 0)
+
+
+def require_grant(actor: Actor, roles: Iterable[RoleGrant]) -> None:
+    for role in roles:
+        if not may_grant(actor, role):
+            raise GrantsMore(f"role {role.code} gives more than user {actor.user} holds")
+
+
+def require_perms(actor: Actor, perms: Iterable[str]) -> None:
+    """For whoever adds perms or menus to a role."""
+    if lacking := lacks(actor, perms):
+        raise GrantsMore(f"user {actor.user} does not hold {', '.join(lacking)}")
+
+
+def require_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> None:
+    if not may_manage(actor, user, holds):
+        raise HoldsMore(f"user {user} holds more than user {actor.user}")
+
+
+def require_shape(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> None:
+    if not may_shape(actor, before, after):
+        raise GrantsMore(f"role {after.code} is not for user {actor.user} to change")
+
+
+def require_others(actor: Actor, users: Iterable[int]) -> None:
+    """For what nobody does to himself."""
+    if actor.user is not None and actor.user in users:
+        raise OwnAccount(f"user {actor.user} is the caller's own")

@@ -1,0 +1,64 @@
+"""Perms: what they are called, and which opens what. Pure functions.
+
+The consoles use two generations of names: the older ones ask for `sys:user:add`, the current ones for
+`sys:user:create`. Either name opens an operation, and whoever is granted one is shown both. This holds below `sys:`
+only: elsewhere names belong to a business backend, where `edit` and `update` may be two things.
+
+The role code ROOT stands for every perm there is, without rows of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+ROOT = "ROOT"
+ADMIN = "ADMIN"
+
+_SYSTEM = "sys:"
+# The current name of an action comes first.
+_GENERATIONS = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset"))
+_NAMES = {name: names for names in _GENERATIONS for name in names}
+
+# What the pages of the console that Gatehouse answers need, by their current names.
+MANAGEMENT_PERMS = tuple(
+    f"sys:{what}:{action}"
+    for what, actions in {
+        "user": ("list", "create", "update", "delete", "reset-password", "import", "export"),
+        "role": ("list", "create", "update", "delete", "assign"),
+        "menu": ("list", "create", "update", "delete"),
+        "dept": ("list", "create", "update", "delete"),
+        "log": ("list",),
+    }.items()
+    for action in actions
+)
+
+
+def names_of(perm: str) -> tuple[str, ...]:
+    """Every name of one perm, the current one first."""
+    head, _, action = perm.rpartition(":")
+    if not perm.startswith(_SYSTEM) or action not in _NAMES:
+        return (perm,)
+    return tuple(f"{head}:{name}" for name in _NAMES[action])
+
+
+def expand(perms: Iterable[str]) -> tuple[str, ...]:
+    """The perms under all their names, sorted."""
+    return tuple(sorted({name for perm in perms for name in names_of(perm)}))
+
+
+def allows(perms: Collection[str], needed: str) -> bool:
+    """Whether somebody with these perms may do what needs that one, by whichever name."""
+    return any(name in perms for name in names_of(needed))
+
+
+def missing(perms: Collection[str], needed: Iterable[str]) -> list[str]:
+    """Those of the needed perms that are not among the perms, sorted."""
+    return sorted(perm for perm in needed if not allows(perms, perm))
+
+
+def is_administrator_role(code: str, perms: Collection[str]) -> bool:
+    """Whether this role alone makes an administrator: ROOT, or ADMIN with all that the console manages with."""
+    return code == ROOT or (code == ADMIN and not missing(perms, MANAGEMENT_PERMS))

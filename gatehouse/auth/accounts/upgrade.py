@@ -1,0 +1,33 @@
+"""What accounts of an earlier release need before this one serves them. Safe to repeat at every start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatehouse.auth.accounts.perms import ADMIN, expand
+from gatehouse.auth.audit import Event
+from gatehouse.stores.accounts.audit_trail import AuditEntry
+
+if TYPE_CHECKING:
+    from gatehouse.stores.accounts.audit_trail import AuditTrail
+    from gatehouse.stores.accounts.roles import Roles
+
+# Whom the audit trail names.
+ADDRESS = "upgrade"
+
+
+async def add_current_names(roles: Roles, trail: AuditTrail, now: float) -> None:
+    """Give ADMIN what it has by both generations of names: release 0.1 knew only the older one.
+
+    Nothing is granted that was not granted before: to take a perm from a role takes all of its names.
+    """
+    role = await roles.by_code(ADMIN)
+    added = sorted(set(expand(role.perms)) - set(role.perms)) if role else []
+    if role is None or not added:
+        return
+    await roles.allow(role.id, added)
+    detail = msgspec.json.encode({"role": role.code, "allowed": added}).decode()
+    entry = AuditEntry(0, now, Event.ROLE_CHANGED.value, None, None, ADDRESS, None, None, detail)
+    await trail.append([entry])
