@@ -1,6 +1,7 @@
-// A Node service that trusts the tokens of Gatehouse, checked offline with `jose`.
+// A Node service that trusts the tokens of Gatehouse, checked with `jose`.
 import { createServer } from "node:http";
 import { createRemoteJWKSet, errors, jwtVerify } from "jose";
+import { Sessions } from "./sessions.mjs";
 
 const gatehouse = process.env.GATEHOUSE_URL ?? "http://127.0.0.1:8000";
 const port = Number(process.env.PORT ?? 8101);
@@ -9,25 +10,44 @@ const port = Number(process.env.PORT ?? 8101);
 const keys = createRemoteJWKSet(new URL(`${gatehouse}/.well-known/jwks.json`), {
   cacheMaxAge: 300_000,
   cooldownDuration: 1_000,
+  timeoutDuration: 3_000,
 });
+
+const sessions = new Sessions(gatehouse, process.env.GATEHOUSE_SERVICE_KEY ?? "");
+
+class TokenInvalid extends Error {}
+
+// jose takes a key only for its own `alg`. For a token without `kid` it would take any key that fits.
+function key(header, token) {
+  if (typeof header.kid !== "string") throw new errors.JWKSNoMatchingKey();
+  return keys(header, token);
+}
+
+const strings = (claim) => (Array.isArray(claim) ? claim.map(String) : []);
 
 async function principal(request) {
   const [, token] = /^bearer (\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
-  if (!token) throw new errors.JWTInvalid("no token");
-  // Algorithm, type, issuer and audience are fixed here: the token has no say in them.
-  const { payload } = await jwtVerify(token, keys, {
-    algorithms: ["EdDSA"],
+  if (!token) throw new TokenInvalid();
+  // Algorithms, type, issuer and audience are fixed here: the token has no say in them.
+  const { payload } = await jwtVerify(token, key, {
+    algorithms: ["ES256", "EdDSA", "RS256"],
     typ: "at+jwt",
     issuer: gatehouse,
     audience: "gatehouse",
     clockTolerance: 10,
-    requiredClaims: ["exp", "sub", "sid"],
   });
-  return { userId: Number(payload.sub), roles: payload.roles ?? [] };
+  const { exp, sub, sid } = payload;
+  if (typeof exp !== "number" || !/^\d{1,15}$/.test(sub) || typeof sid !== "string" || !sid) throw new TokenInvalid();
+  if (!(await sessions.isOpen(token))) throw new TokenInvalid();
+  return { userId: Number(sub), roles: strings(payload.roles), perms: strings(payload.perms) };
 }
 
-// Which role each path asks for; null is any good token.
-const paths = { "/hello": null, "/report": "ADMIN" };
+// What each operation asks for.
+const operations = {
+  "GET /hello": () => true,
+  "GET /report": (who) => who.roles.includes("ADMIN"),
+  "POST /users": (who) => who.perms.includes("sys:user:add"),
+};
 
 const answers = {
   401: [{ code: "A0230", msg: "Please log in" }, { "WWW-Authenticate": 'Bearer error="invalid_token"' }],
@@ -37,17 +57,22 @@ const answers = {
 };
 
 async function answer(request) {
-  if (!Object.hasOwn(paths, request.url)) return 404;
+  const allowed = Object.hasOwn(operations, `${request.method} ${request.url}`)
+    && operations[`${request.method} ${request.url}`];
+  if (!allowed) return 404;
   try {
     const who = await principal(request);
-    const role = paths[request.url];
-    return role && !who.roles.includes(role) ? 403 : who;
+    return allowed(who) ? { userId: who.userId, roles: who.roles } : 403;
   } catch (problem) {
-    // No key for the token, or no good token: 401. Keys that cannot be had at all are not the caller's fault.
-    const refused = problem instanceof errors.JOSEError && !(problem instanceof errors.JWKSTimeout)
-      && problem.code !== "ERR_JOSE_GENERIC";
-    return refused ? 401 : 503;
+    return isRefusal(problem) ? 401 : 503;
   }
+}
+
+// No key for the token, or no good token: 401. Keys that cannot be had at all are not the caller's fault.
+function isRefusal(problem) {
+  if (problem instanceof TokenInvalid) return true;
+  const keysAway = problem instanceof errors.JWKSTimeout || problem.code === "ERR_JOSE_GENERIC";
+  return problem instanceof errors.JOSEError && !keysAway;
 }
 
 createServer(async (request, response) => {

@@ -38,6 +38,7 @@ ADAPTERS = (
     Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),
     Adapter("youlai-boot", ("java", "mvn"), (MAVEN,), JAVA),
     Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js")),
+    Adapter("node", ("node", "npm"), (NPM_CI,), ("node", "server.mjs")),
     Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
 )
 

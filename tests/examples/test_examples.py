@@ -39,11 +39,11 @@ def node_service(service: Running, logs: Path, tmp_path_factory: pytest.TempPath
     if not shutil.which("node") or not shutil.which("npm"):
         pytest.skip("node and npm are not installed: the Node example was left out")
     home = tmp_path_factory.mktemp("node")
-    for name in ("package.json", "package-lock.json", ".npmrc", "server.mjs"):
+    for name in ("package.json", "package-lock.json", ".npmrc", "server.mjs", "sessions.mjs"):
         shutil.copy(EXAMPLES / "node" / name, home)
     subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=home, check=True, capture_output=True, timeout=120)
     port = free_port()
-    env = {"GATEHOUSE_URL": service.url, "PORT": str(port)}
+    env = {"GATEHOUSE_URL": service.url, "GATEHOUSE_SERVICE_KEY": service_key(service), "PORT": str(port)}
     with program(["node", "server.mjs"], f"http://127.0.0.1:{port}", logs / "node.log", cwd=home, env=env) as url:
         yield url
 
@@ -108,7 +108,7 @@ def test_node(node_service: str, people: People) -> None:
     assert outcome(httpx.get(hello, headers=people.guest)) == WELCOME
     assert outcome(httpx.get(report, headers=people.admin)) == WELCOME
     assert outcome(httpx.get(report, headers=people.guest)) == FORBIDDEN
-    for stranger in (NOBODY, people.forged):
+    for stranger in (NOBODY, people.forged, people.gone):
         answer = httpx.get(report, headers=stranger)
         assert outcome(answer) == LOG_IN
         assert answer.headers["www-authenticate"].startswith("Bearer")
