@@ -134,6 +134,9 @@ class Settings:
         "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", url
     )
     pages: bool = setting(True, "Serve the web pages: login at /, account at /account, API page at /docs.", switch)
+    console: bool = setting(
+        True, "Answer the calls of management consoles: users, roles, menus, departments, log.", switch
+    )
     hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", between(0, 256))
     hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", between(1, 100000))
     metrics: str = setting(

@@ -13,6 +13,7 @@ import pytest
 
 import gatehouse.cli
 from gatehouse.api.contract.errors import CATALOGUE
+from gatehouse.api.contract.operation import PREFIX, Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import Event, SessionEnd
@@ -43,8 +44,20 @@ def test_no_setting_is_documented_that_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: f"{operation.method} {operation.path}")
-def test_every_operation_is_documented(operation: object) -> None:
-    assert operation.path in text("contract.md")  # type: ignore[attr-defined]
+def test_every_operation_is_documented(operation: Operation) -> None:
+    if operation.group is not Group.CONSOLE:
+        assert operation.path in text("contract.md")
+        return
+    perm = f"`{operation.perm}`" if operation.perm else ""
+    for path in (operation.path, *operation.older_paths):
+        assert f"`{operation.method} {path.removeprefix(PREFIX + '/')}`" in text("console.md")
+    row = re.search(
+        rf"^\| `{operation.method} {re.escape(operation.path.removeprefix(PREFIX + '/'))}`.*\| ([^|]*) \|$",
+        text("console.md"),
+        re.MULTILINE,
+    )
+    assert row, operation.path
+    assert row[1] == perm
 
 
 def test_every_code_is_documented() -> None:

@@ -1,6 +1,6 @@
-"""The application: a table from exact path and method to an endpoint, and the last resort for what fails.
+"""The application: finds the route, checks bearer and perm, calls the endpoint; the last resort for what fails.
 
-It speaks RSGI, the native interface of the server, because the contract is a handful of fixed paths: a dictionary
+It speaks RSGI, the native interface of the server, because the busy paths of the contract are fixed: a dictionary
 finds them, and everything a framework would add on top costs more than the request itself.
 """
 
@@ -10,52 +10,41 @@ import itertools
 import re
 import secrets
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gatehouse import logs
 from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
-from gatehouse.api.contract.operations import OPERATIONS, PREFIX
-from gatehouse.api.endpoints.auth import AuthEndpoints
-from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
-from gatehouse.api.endpoints.system import SystemEndpoints
-from gatehouse.api.endpoints.users import UserEndpoints
+from gatehouse.api.contract.operation import PREFIX
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.reply import Reply, failure, plain_failure
 from gatehouse.api.http.request import Request
-from gatehouse.api.pages import Pages
-from gatehouse.api.telemetry.metrics import Metrics, OperationMetrics
-from gatehouse.auth.refusals import Refused
+from gatehouse.api.routes import Methods, Route, build_routes
+from gatehouse.api.telemetry.metrics import Metrics
+from gatehouse.auth.refusals import NotAllowed, Refused
 from gatehouse.settings import SettingsError
-from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from gatehouse.api.telemetry.tracing import Tracer
+    from gatehouse.auth.authenticator import Principal
     from gatehouse.auth.login.captcha.image import Painter
     from gatehouse.service import Service
-
-    Endpoint = Callable[[Request], Awaitable[Reply]]
 
 log = logs.named("gatehouse.api")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-class Route(NamedTuple):
-    operation: str
-    endpoint: Endpoint
-    operation_metrics: OperationMetrics
-
-
 class App:
     def __init__(self, service: Service, painter: Painter, metrics_folder: Path | None = None) -> None:
         self._service = service
         self.metrics = Metrics(service, metrics_folder)
-        self._routes = _routes(service, painter, self.metrics)
+        self._authenticate = service.authenticator.authenticate
+        self._routes = build_routes(service, painter, self.metrics)
         self._elsewhere = self.metrics.operation_metrics("none")
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
@@ -80,7 +69,7 @@ class App:
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         started = perf_counter()
         request = Request(scope, protocol, self._request_id(scope), self._trusted)
-        methods = self._routes.get(request.path) or self._by_segment(request)
+        methods = self._routes.exact(request.path) or self._with_parameters(request)
         route = methods.get(request.method) if methods else None
         reply = self._cors.preflight(request, methods or ()) if self._cors is not None else None
         if reply is None:
@@ -91,14 +80,19 @@ class App:
         protocol.response_bytes(reply.status, headers, reply.body)
         (route.operation_metrics if route else self._elsewhere).answered(reply.code, perf_counter() - started)
 
-    async def _answer(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
+    async def _answer(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:
         try:
             if methods is None:
                 raise NoSuchPath(request.path)
             if route is None:
                 raise MethodNotAllowed(", ".join(methods))
-            return await route.endpoint(request)
-        except Refused as refusal:
+            if not route.secured:
+                return await route.endpoint(request)
+            principal = await self._authenticate(request.bearer())
+            if route.perms:
+                _check_perm(principal, route)
+            return await route.endpoint(request, principal)
+        except (Refused, Missing, Duplicate, InUse) as refusal:
             return self._failure(refusal, request)
         except StoreUnavailable as outage:
             log.warning("store unavailable", request=request.id, path=request.path, problem=str(outage))
@@ -108,7 +102,7 @@ class App:
             log.exception("unforeseen", request=request.id, path=request.path)
             return self._failure(fault, request)
 
-    async def _answer_traced(self, request: Request, route: Route | None, methods: dict[str, Route] | None) -> Reply:
+    async def _answer_traced(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:
         if self._tracer is None:
             return await self._answer(request, route, methods)
         with self._tracer.span(request, route.operation if route else "none") as span:
@@ -116,10 +110,14 @@ class App:
             self._tracer.answered(span, reply)
             return reply
 
-    def _by_segment(self, request: Request) -> dict[str, Route] | None:
-        """The few paths that end in an id."""
-        parent, _, request.segment = request.path.rpartition("/")
-        return self._routes.get(f"{parent}/{{id}}")
+    def _with_parameters(self, request: Request) -> Methods | None:
+        found = self._routes.match(request.path)
+        if found is None:
+            return None
+        methods, values = found
+        if request.method in methods:
+            request.parameters = dict(zip(methods[request.method].parameters, values, strict=True))
+        return methods
 
     def _failure(self, problem: Exception, request: Request) -> Reply:
         path = request.path
@@ -136,6 +134,13 @@ class App:
         return f"{self._id_prefix}-{next(self._numbers):x}"
 
 
+def _check_perm(principal: Principal, route: Route) -> None:
+    """Before the endpoint runs: what the route table says it needs."""
+    held = principal.cached.profile.perms
+    if not any(perm in held for perm in route.perms):
+        raise NotAllowed(f"{route.operation} needs {route.perms[0]}")
+
+
 def _tracer(collector: str) -> Tracer | None:
     if not collector:
         return None
@@ -144,40 +149,3 @@ def _tracer(collector: str) -> Tracer | None:
     except ImportError:
         raise SettingsError(["GATEHOUSE_TRACES: traces need an extra: pip install 'gatehouse[otel]'"]) from None
     return Tracer(collector)
-
-
-def _routes(service: Service, painter: Painter, metrics: Metrics) -> dict[str, dict[str, Route]]:
-    auth, users = AuthEndpoints(service, painter, metrics), UserEndpoints(service)
-    system = SystemEndpoints(service, metrics)
-    introspection = IntrospectionEndpoint(service)
-    endpoints: dict[str, Endpoint] = {
-        "captcha": auth.captcha,
-        "login": auth.login,
-        "refresh": auth.refresh,
-        "logout": auth.logout,
-        "me": users.me,
-        "sessions": users.sessions,
-        "end_session": users.end_session,
-        "end_other_sessions": users.end_other_sessions,
-        "change_password": users.change_password,
-    }
-    base = service.settings.base_path
-    table: dict[str, dict[str, Route]] = {}
-    for operation in OPERATIONS:
-        route = Route(operation.name, endpoints[operation.name], metrics.operation_metrics(operation.name))
-        table.setdefault(base + operation.path, {})[operation.method] = route
-    resources = [
-        ("/health/live", "live", system.live),
-        ("/health/ready", "ready", system.ready),
-        ("/.well-known/jwks.json", "jwks", system.jwks),
-        ("/openapi.json", "openapi", system.openapi),
-        ("/avatar.svg", "avatar", system.avatar),
-        *((("/metrics", "metrics", system.metrics),) if service.settings.metrics == "on" else ()),
-        *(Pages(base).routes() if service.settings.pages else ()),
-    ]
-    for path, name, endpoint in resources:
-        route = Route(name, endpoint, metrics.operation_metrics(name))
-        table[base + path] = {"GET": route, "HEAD": route}
-    route = Route("introspect", introspection.introspect, metrics.operation_metrics("introspect"))
-    table[base + "/oauth2/introspect"] = {"POST": route}
-    return table

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gatehouse.auth import refusals
 from gatehouse.auth.accounts.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing, PasswordRefused, Refused, RefusedFor
-from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable
 
 STORE_RETRY_SECONDS = 2
 
@@ -75,6 +75,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         403, "A0301", "Not with the account that you are using", "不能对当前账号执行此操作"
     ),
     refusals.NoSuchSession: ErrorEntry(404, "C0113", "You have no such session", "没有该会话"),
+    Missing: ErrorEntry(404, "C0113", "There is no such entry", "该记录不存在"),
+    Duplicate: ErrorEntry(409, "A0440", "This name or code is taken already", "名称或编码已存在"),
+    InUse: ErrorEntry(409, "A0440", "It is still in use, so it cannot go or move there", "仍在使用中，无法执行该操作"),
     NoSuchPath: ErrorEntry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
     MethodNotAllowed: ErrorEntry(405, "C0113", "This path does not take that method", "不支持该请求方法"),
     refusals.TooBusy: ErrorEntry(503, "B0210", "The service is busy, try again in a moment", "系统繁忙，请稍后再试"),

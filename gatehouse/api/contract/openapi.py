@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import gatehouse
 from gatehouse.api.contract.errors import CATALOGUE, ErrorEntry
-from gatehouse.api.contract.operations import OPERATIONS, Operation
-from gatehouse.api.contract.schemas import LoginBody, RefreshToken
+from gatehouse.api.contract.operation import JSON, Operation
+from gatehouse.api.contract.operations import operations
+from gatehouse.api.contract.schemas import LoginBody
 from gatehouse.api.contract.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
 from gatehouse.api.http.reply import SUCCESS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gatehouse.settings import Settings
 
 Json = dict[str, Any]
 
 
 def document(settings: Settings) -> Json:
-    types = {kind for operation in OPERATIONS for kind in (operation.body, operation.data) if kind is not None}
-    _, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    shown = operations(settings)
+    schemas, components = _schemas(shown)
     login = components[LoginBody.__name__]
     # The variants differ in the name of the id; one of the two has to be there.
     login["required"] = [*login["required"], "captchaCode"]
     login["anyOf"] = [{"required": ["captchaKey"]}, {"required": ["captchaId"]}]
     paths: Json = {}
-    for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    for operation in shown:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -38,6 +42,7 @@ def document(settings: Settings) -> Json:
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": settings.base_path or "/"}],
+        "tags": [{"name": group} for group in dict.fromkeys(operation.group for operation in shown)],
         "paths": paths,
         "components": {
             "schemas": components,
@@ -46,50 +51,94 @@ def document(settings: Settings) -> Json:
     }
 
 
-def _operation(operation: Operation) -> Json:
+def _schemas(shown: Sequence[Operation]) -> tuple[dict[Any, Json], Json]:
+    """The schema of each body and each data, and the components they refer to."""
+    types = list({kind: None for operation in shown for kind in (operation.body, operation.data) if kind is not None})
+    schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    return dict(zip(types, schemas, strict=True)), components
+
+
+def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:
     described: Json = {
         "operationId": f"{operation.name}_{operation.method.lower()}",
         "summary": operation.summary,
-        "tags": [operation.path.split("/")[3]],
-        "responses": {"200": _response("Success", _envelope([SUCCESS], operation.data))},
+        "tags": [operation.group],
+        "responses": {"200": _success(operation, schemas)},
         # Stated even where it is empty: these operations ignore whatever token comes along.
         "security": [{"bearer": []}] if operation.secured else [],
     }
-    if operation.name in DESCRIPTIONS:
-        described["description"] = DESCRIPTIONS[operation.name]
+    description = _description(operation)
+    if description:
+        described["description"] = description
     if operation.body is not None:
-        described["requestBody"] = _body(operation, operation.body)
-    if operation.query:
-        described["parameters"] = [_query(operation, name) for name in operation.query]
-    if "{id}" in operation.path:
-        described["parameters"] = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
+        described["requestBody"] = _body(operation, schemas[operation.body])
+    parameters = [*_path_parameters(operation), *_query_parameters(operation)]
+    if parameters:
+        described["parameters"] = parameters
     for status, entries in sorted(_by_status(operation).items()):
         described["responses"][str(status)] = _failure(status, entries)
     return described
 
 
-def _body(operation: Operation, body: type[msgspec.Struct]) -> Json:
-    content: Json = {"schema": {"$ref": f"#/components/schemas/{body.__name__}"}}
+def _description(operation: Operation) -> str:
+    """What the variants differ in, the perm it needs, its rate limits, and its older paths."""
+    said = [DESCRIPTIONS.get(operation.name, "")]
+    if operation.perm:
+        perms = " or ".join(f"`{perm}`" for perm in (operation.perm, *operation.or_perms))
+        said.append(f"Needs the perm {perms}.")
+    if operation.limits:
+        names = ", ".join(f"`{limit.value.upper()}`" for limit in operation.limits)
+        said.append(f"Rate limits: {names}.")
+    if operation.older_paths:
+        said.append("Also at " + ", ".join(f"`{path}`" for path in operation.older_paths) + ".")
+    return " ".join(part for part in said if part)
+
+
+def _success(operation: Operation, schemas: dict[Any, Json]) -> Json:
+    if operation.produces == JSON:
+        return _response("Success", _envelope([SUCCESS], schemas.get(operation.data)))
+    described = _response("Success", {})
+    described["content"] = {operation.produces: {}}
+    return described
+
+
+def _body(operation: Operation, schema: Json) -> Json:
+    content: Json = {"schema": schema}
     if operation.name in BODY_EXAMPLES:
         content["examples"] = examples(BODY_EXAMPLES[operation.name])
-    return {"required": operation.body_required, "content": {"application/json": content}}
+    return {"required": operation.body_required, "content": dict.fromkeys(operation.takes, content)}
 
 
-def _query(operation: Operation, name: str) -> Json:
-    parameter: Json = {
-        "name": name,
-        "in": "query",
-        "required": False,
-        "schema": msgspec.json.schema(RefreshToken),
-    }
-    values = {variant: query[name] for variant, query in QUERY_EXAMPLES.get(operation.name, {}).items()}
-    return parameter | ({"examples": examples(values)} if values else {})
+def _path_parameters(operation: Operation) -> list[Json]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", operation.path)
+    ]
+
+
+def _query_parameters(operation: Operation) -> list[Json]:
+    if operation.query is None:
+        return []
+    described = []
+    for field in msgspec.structs.fields(operation.query):
+        name = field.encode_name
+        parameter: Json = {"name": name, "in": "query", "required": field.required, "schema": _query_schema(field.type)}
+        values = {variant: query[name] for variant, query in QUERY_EXAMPLES.get(operation.name, {}).items()}
+        described.append(parameter | ({"examples": examples(values)} if values else {}))
+    return described
+
+
+def _query_schema(kind: Any) -> Json:
+    """A query has no null: what may be absent is just not required."""
+    schema = msgspec.json.schema(kind)
+    some = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    return some[0] if len(some) == 1 else schema
 
 
 def _by_status(operation: Operation) -> dict[int, list[ErrorEntry]]:
     """The refusals of an operation, and those that any of them may meet."""
     grouped: dict[int, list[ErrorEntry]] = {}
-    for kind in (*operation.refusals, Exception):
+    for kind in (*operation.all_refusals, Exception):
         entry = CATALOGUE[kind]
         grouped.setdefault(entry.status, []).append(entry)
     return grouped
@@ -123,10 +172,10 @@ def _header(description: str, kind: str) -> Json:
     return {"description": description, "schema": {"type": kind}}
 
 
-def _envelope(codes: list[str], data: type[msgspec.Struct] | None = None) -> Json:
+def _envelope(codes: list[str], data: Json | None = None) -> Json:
     properties: Json = {"code": {"type": "string", "enum": sorted(set(codes))}, "msg": {"type": "string"}}
     if data is not None:
-        properties["data"] = {"$ref": f"#/components/schemas/{data.__name__}"}
+        properties["data"] = data
     return {
         "type": "object",
         "properties": properties,

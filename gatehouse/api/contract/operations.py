@@ -1,76 +1,60 @@
-"""The contract as a table: every operation under `/api/v1` with what it takes, returns and may refuse.
+"""The contract as a table: every operation under `/api/v1` with what it takes, returns, needs and may refuse.
 
-`app.py` routes by it and `openapi.py` describes it, so the two cannot differ.
+`routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. The console's calls stand in
+`contract/console/`, a file for each page.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
+from gatehouse.api.contract.console import CONSOLE
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Limit, Operation
 from gatehouse.api.contract.schemas import (
     CaptchaData,
     EndedData,
     LoginBody,
     PasswordBody,
     RefreshBody,
+    RefreshQuery,
     SessionsData,
     TokenData,
     UserData,
 )
 from gatehouse.auth import refusals
-from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    import msgspec
+    from gatehouse.settings import Settings
 
-PREFIX = "/api/v1"
+__all__ = ["OPERATIONS", "PREFIX", "Operation", "operations"]
 
-_BODY = (refusals.FieldMissing, refusals.FieldInvalid, BodyUnreadable, BodyTooLarge, NotJson)
-_STORES = (StoreUnavailable,)
-
-
-class Operation(NamedTuple):
-    """`name` is the method of the endpoints that answers it, and its label in the metrics."""
-
-    name: str
-    method: str
-    path: str
-    summary: str
-    body: type[msgspec.Struct] | None = None
-    body_required: bool = False
-    query: tuple[str, ...] = ()
-    data: type[msgspec.Struct] | None = None
-    secured: bool = False
-    refusals: tuple[type[Exception], ...] = ()
-
-
-OPERATIONS = (
+AUTH = (
     Operation(
         "captcha",
         "GET",
         f"{PREFIX}/auth/captcha",
         "Get a captcha",
+        Group.AUTH,
         data=CaptchaData,
-        refusals=(refusals.TooManyRequests, refusals.TooBusy),
+        limits=(Limit.CAPTCHA_ADDRESS,),
+        refusals=(refusals.TooBusy,),
     ),
     Operation(
         "login",
         "POST",
         f"{PREFIX}/auth/login",
         "Log in by username, password and captcha",
+        Group.AUTH,
         body=LoginBody,
         body_required=True,
         data=TokenData,
+        limits=(Limit.LOGIN_ADDRESS, Limit.LOGIN_TOTAL, Limit.LOGIN_NAME),
         refusals=(
-            *_BODY,
             refusals.CaptchaWrong,
             refusals.CaptchaGone,
             refusals.CredentialsWrong,
-            refusals.NameLocked,
-            refusals.TooManyRequests,
             refusals.TooBusy,
-            *_STORES,
+            *STORE_REFUSALS,
         ),
     ),
     Operation(
@@ -78,10 +62,12 @@ OPERATIONS = (
         "POST",
         f"{PREFIX}/auth/refresh-token",
         "Renew both tokens: the refresh token in the body (variant A) or in the query (variant B)",
+        Group.AUTH,
         body=RefreshBody,
-        query=("refreshToken",),
+        query=RefreshQuery,
         data=TokenData,
-        refusals=(*_BODY, refusals.RefreshTokenInvalid, refusals.TooManyRequests, *_STORES),
+        limits=(Limit.REFRESH_ADDRESS,),
+        refusals=(refusals.RefreshTokenInvalid, *STORE_REFUSALS),
     ),
     *(
         Operation(
@@ -89,62 +75,71 @@ OPERATIONS = (
             method,
             f"{PREFIX}/auth/logout",
             f"End the session (variant {variant})",
+            Group.AUTH,
             secured=True,
-            refusals=(refusals.AccessTokenInvalid, *_STORES),
+            refusals=STORE_REFUSALS,
         )
         for method, variant in (("POST", "A"), ("DELETE", "B"))
     ),
+)
+
+OWN_ACCOUNT = (
     Operation(
         "me",
         "GET",
         f"{PREFIX}/users/me",
         "The user who is logged in",
+        Group.OWN_ACCOUNT,
         data=UserData,
         secured=True,
-        refusals=(refusals.AccessTokenInvalid, *_STORES),
+        refusals=STORE_REFUSALS,
     ),
     Operation(
         "sessions",
         "GET",
         f"{PREFIX}/users/me/sessions",
         "The caller's sessions, newest first",
+        Group.OWN_ACCOUNT,
         data=SessionsData,
         secured=True,
-        refusals=(refusals.AccessTokenInvalid, *_STORES),
+        refusals=STORE_REFUSALS,
     ),
     Operation(
         "end_other_sessions",
         "DELETE",
         f"{PREFIX}/users/me/sessions",
         "End all sessions of the caller but this one",
+        Group.OWN_ACCOUNT,
         data=EndedData,
         secured=True,
-        refusals=(refusals.AccessTokenInvalid, *_STORES),
+        refusals=STORE_REFUSALS,
     ),
     Operation(
         "end_session",
         "DELETE",
         f"{PREFIX}/users/me/sessions/{{id}}",
         "End one session of the caller",
+        Group.OWN_ACCOUNT,
         secured=True,
-        refusals=(refusals.AccessTokenInvalid, refusals.NoSuchSession, *_STORES),
+        refusals=(refusals.NoSuchSession, *STORE_REFUSALS),
     ),
     Operation(
         "change_password",
         "PUT",
         f"{PREFIX}/users/me/password",
         "Change the caller's password; the other sessions end",
+        Group.OWN_ACCOUNT,
         body=PasswordBody,
         body_required=True,
         secured=True,
-        refusals=(
-            *_BODY,
-            refusals.PasswordRefused,
-            refusals.CredentialsWrong,
-            refusals.AccessTokenInvalid,
-            refusals.NameLocked,
-            refusals.TooBusy,
-            *_STORES,
-        ),
+        limits=(Limit.LOGIN_NAME,),
+        refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
     ),
 )
+
+OPERATIONS = (*AUTH, *OWN_ACCOUNT, *CONSOLE)
+
+
+def operations(settings: Settings) -> tuple[Operation, ...]:
+    """Those that this service answers."""
+    return OPERATIONS if settings.console else (*AUTH, *OWN_ACCOUNT)

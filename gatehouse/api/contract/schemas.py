@@ -32,6 +32,10 @@ class RefreshBody(Struct):
     refreshToken: RefreshToken | None = None
 
 
+class RefreshQuery(Struct):
+    refreshToken: RefreshToken | None = None
+
+
 class PasswordBody(Struct):
     currentPassword: Password
     newPassword: Password

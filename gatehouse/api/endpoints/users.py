@@ -11,26 +11,25 @@ from gatehouse.api.http.user_agent import browser
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
     from gatehouse.service import Service
     from gatehouse.stores.accounts.users import Profile
 
 
 class UserEndpoints:
     def __init__(self, service: Service) -> None:
-        self._authenticator = service.authenticator
         self._own = service.self_service
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
-    async def me(self, request: Request) -> Reply:
-        cached = (await self._authenticator.authenticate(request.bearer())).cached
+    async def me(self, request: Request, principal: Principal) -> Reply:
+        cached = principal.cached
         language = request.language
         reply: Reply | None = cached.shown.get(language)
         if reply is None:
             reply = cached.shown[language] = success(self._data(cached.profile), language)
         return reply
 
-    async def sessions(self, request: Request) -> Reply:
-        principal = await self._authenticator.authenticate(request.bearer())
+    async def sessions(self, request: Request, principal: Principal) -> Reply:
         listed = [
             SessionData(
                 id=session.id,
@@ -46,18 +45,15 @@ class UserEndpoints:
         ]
         return success(SessionsData(listed), request.language)
 
-    async def end_session(self, request: Request) -> Reply:
-        principal = await self._authenticator.authenticate(request.bearer())
-        await self._own.end_session(principal, request.segment, request.caller)
+    async def end_session(self, request: Request, principal: Principal) -> Reply:
+        await self._own.end_session(principal, request.parameters["id"], request.caller)
         return success(language=request.language)
 
-    async def end_other_sessions(self, request: Request) -> Reply:
-        principal = await self._authenticator.authenticate(request.bearer())
+    async def end_other_sessions(self, request: Request, principal: Principal) -> Reply:
         ended = await self._own.end_other_sessions(principal, request.caller)
         return success(EndedData(ended), request.language)
 
-    async def change_password(self, request: Request) -> Reply:
-        principal = await self._authenticator.authenticate(request.bearer())
+    async def change_password(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(PasswordBody)
         await self._own.change_password(principal, body.currentPassword, body.newPassword, request.caller)
         return success(language=request.language)

@@ -14,12 +14,13 @@ import msgspec
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
 from gatehouse.api.http.body_timeout import BodyTimeout
 from gatehouse.api.http.client_address import client_address, peer_address
+from gatehouse.api.http.query import read_id, read_query
 from gatehouse.api.http.reply import language_of
 from gatehouse.auth.audit import Caller
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gatehouse.parsing import Network
 
@@ -30,12 +31,14 @@ BODY_SECONDS = 10.0
 # A body over the limit is read on and thrown away up to here, so that the client gets to read the answer.
 DRAIN_LIMIT = 8 * 1024 * 1024
 
+_NO_PARAMETERS: Mapping[str, str] = {}
+
 _decode = msgspec.json.Decoder().decode
 _body_timeout = BodyTimeout(BODY_SECONDS)
 
 
 class Request:
-    __slots__ = ("_headers", "_protocol", "_scope", "_trusted", "id", "method", "path", "segment")
+    __slots__ = ("_headers", "_protocol", "_scope", "_trusted", "id", "method", "parameters", "path")
 
     def __init__(self, scope: Any, protocol: Any, request_id: str, trusted: Sequence[Network]) -> None:
         self._scope = scope
@@ -45,7 +48,7 @@ class Request:
         self.id = request_id
         self.method: str = scope.method
         self.path: str = scope.path
-        self.segment = ""  # what stands for `{id}` in the route's path
+        self.parameters = _NO_PARAMETERS  # what stands for `{id}` and the like in the route's path
 
     def header(self, name: str) -> str | None:
         value: str | None = self._headers.get(name)
@@ -75,14 +78,27 @@ class Request:
         return token.strip() if scheme.lower() == "bearer" else None
 
     def query(self, name: str) -> list[str]:
+        return [value for key, value in self._query_pairs() if key == name]
+
+    def query_as(self, query_type: type[S]) -> S:
+        """The query string as one of the contract's types."""
+        return read_query(self._query_pairs(), query_type)
+
+    def path_id(self, name: str = "id") -> int:
+        return read_id(name, self.parameters[name])
+
+    def path_ids(self, name: str = "ids") -> list[int]:
+        """Several ids in one segment, as in `users/3,5,8`; each once."""
+        return list(dict.fromkeys(read_id(name, part) for part in self.parameters[name].split(",")))
+
+    def _query_pairs(self) -> list[tuple[str, str]]:
         text = self._scope.query_string
         if not text:
             return []
         try:
-            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
+            return parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
         except ValueError:
-            raise FieldInvalid(name, "the query string cannot be read") from None
-        return [value for key, value in pairs if key == name]
+            raise FieldInvalid("query", "the query string cannot be read") from None
 
     async def form(self) -> dict[str, str]:
         """The body as `application/x-www-form-urlencoded`, the first value of each name."""

@@ -25,6 +25,10 @@ class Department:
     name: str
     parent: int | None
     users: int
+    code: str = ""
+    sort: int = 0
+    enabled: bool = True
+    created: float = 0.0
 
 
 class Departments:
@@ -40,7 +44,12 @@ class Departments:
                 )
             }
             rows = (await db.execute(select(departments).order_by(departments.c.id))).all()
-        return [Department(row.id, row.name, row.parent, members.get(row.id, 0)) for row in rows]
+        return [
+            Department(
+                row.id, row.name, row.parent, members.get(row.id, 0), row.code, row.sort, row.enabled, row.created
+            )
+            for row in rows
+        ]
 
     async def add(self, name: str, parent: int | None) -> int:
         async with self._database.writing() as db:

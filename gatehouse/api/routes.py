@@ -1,0 +1,147 @@
+"""From a path and a method to an endpoint.
+
+Paths without parameters are one lookup in a dictionary. The others, such as `users/{id}/form`, are found by walking a
+tree of segments; a literal segment goes before a parameter.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatehouse.api.contract.operations import operations
+from gatehouse.api.endpoints.auth import AuthEndpoints
+from gatehouse.api.endpoints.console import console_endpoints
+from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
+from gatehouse.api.endpoints.system import SystemEndpoints
+from gatehouse.api.endpoints.users import UserEndpoints
+from gatehouse.api.pages import Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.contract.operation import Operation
+    from gatehouse.api.http.reply import Reply
+    from gatehouse.api.telemetry.metrics import Metrics, OperationMetrics
+    from gatehouse.auth.login.captcha.image import Painter
+    from gatehouse.service import Service
+
+    Endpoint = Callable[..., Awaitable[Reply]]
+
+Methods = dict[str, "Route"]
+
+PATH_MAX = 1024
+
+# Keys of the tree that no segment of a path can be.
+_PARAMETER = "/"
+_METHODS = "//"
+
+
+class Route(NamedTuple):
+    operation: str
+    endpoint: Endpoint
+    operation_metrics: OperationMetrics
+    # Whether the bearer is checked first; the endpoint is then called with the request and the principal.
+    secured: bool = False
+    perms: tuple[str, ...] = ()  # any of them opens the operation; none means that every principal may
+    parameters: tuple[str, ...] = ()  # their names, in the order of the path
+
+
+class Routes:
+    def __init__(self) -> None:
+        self._exact: dict[str, Methods] = {}
+        self._tree: dict[str, Any] = {}
+        self.exact = self._exact.get
+
+    def add(self, path: str, method: str, route: Route) -> None:
+        if parameter_names(path) != route.parameters:
+            raise ValueError(f"{path} does not have the parameters {route.parameters}")
+        if not route.parameters:
+            self._exact.setdefault(path, {})[method] = route
+            return
+        node = self._tree
+        for segment in path.split("/"):
+            node = node.setdefault(_PARAMETER if segment.startswith("{") else segment, {})
+        node.setdefault(_METHODS, {})[method] = route
+
+    def match(self, path: str) -> tuple[Methods, list[str]] | None:
+        """The methods of a path with parameters, and what stands for each of them."""
+        if len(path) > PATH_MAX:
+            return None
+        values: list[str] = []
+        methods = _walk(self._tree, path.split("/"), 0, values)
+        return (methods, values) if methods else None
+
+
+def parameter_names(path: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"{(\w+)}", path))
+
+
+def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[str]) -> Methods | None:
+    if depth == len(segments):
+        found: Methods | None = node.get(_METHODS)
+        return found
+    literal = node.get(segments[depth])
+    if literal is not None and (found := _walk(literal, segments, depth + 1, values)):
+        return found
+    parameter = node.get(_PARAMETER) if segments[depth] else None
+    if parameter is None:
+        return None
+    values.append(segments[depth])
+    found = _walk(parameter, segments, depth + 1, values)
+    if found is None:
+        values.pop()
+    return found
+
+
+def build_routes(service: Service, painter: Painter, metrics: Metrics) -> Routes:
+    auth, own = AuthEndpoints(service, painter, metrics), UserEndpoints(service)
+    endpoints: dict[str, Endpoint] = {
+        "captcha": auth.captcha,
+        "login": auth.login,
+        "refresh": auth.refresh,
+        "logout": auth.logout,
+        "me": own.me,
+        "sessions": own.sessions,
+        "end_session": own.end_session,
+        "end_other_sessions": own.end_other_sessions,
+        "change_password": own.change_password,
+        **(console_endpoints(service) if service.settings.console else {}),
+    }
+    routes = Routes()
+    base = service.settings.base_path
+    for operation in operations(service.settings):
+        route = _route(operation, endpoints[operation.name], metrics)
+        for path in (operation.path, *operation.older_paths):
+            routes.add(base + path, operation.method, route)
+    _add_resources(routes, service, metrics)
+    return routes
+
+
+def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
+    perms = (operation.perm, *operation.or_perms) if operation.perm else ()
+    # Logout checks the bearer by itself: it needs the session alone, and works while the accounts are away.
+    secured = operation.secured and operation.name != "logout"
+    counted = metrics.operation_metrics(operation.name)
+    return Route(operation.name, endpoint, counted, secured, perms, parameter_names(operation.path))
+
+
+def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:
+    """What lives outside `/api/v1`."""
+    base = service.settings.base_path
+    system = SystemEndpoints(service, metrics)
+    resources = [
+        ("/health/live", "live", system.live),
+        ("/health/ready", "ready", system.ready),
+        ("/.well-known/jwks.json", "jwks", system.jwks),
+        ("/openapi.json", "openapi", system.openapi),
+        ("/avatar.svg", "avatar", system.avatar),
+        *((("/metrics", "metrics", system.metrics),) if service.settings.metrics == "on" else ()),
+        *(Pages(base).routes() if service.settings.pages else ()),
+    ]
+    for path, name, endpoint in resources:
+        for method in ("GET", "HEAD"):
+            routes.add(base + path, method, Route(name, endpoint, metrics.operation_metrics(name)))
+    introspect = IntrospectionEndpoint(service).introspect
+    route = Route("introspect", introspect, metrics.operation_metrics("introspect"))
+    routes.add(base + "/oauth2/introspect", "POST", route)

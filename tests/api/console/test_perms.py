@@ -1,0 +1,73 @@
+"""Every operation with a perm, from the route table: refused without it, so that none can be forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from gatehouse.api.contract.operation import Group, Operation
+from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.auth.login.passwords import hash_password
+from gatehouse.stores.accounts.users import NewUser
+from tests.support.inprocess import InProcess
+from tests.support.running import PASSWORD
+
+NEEDS_PERM = [operation for operation in OPERATIONS if operation.perm]
+NEEDS_BEARER = [operation for operation in OPERATIONS if operation.secured]
+
+
+def name_of(operation: Operation) -> str:
+    return f"{operation.method} {operation.path}"
+
+
+def paths_of(operation: Operation) -> list[str]:
+    return [re.sub(r"{\w+}", "1", path) for path in (operation.path, *operation.older_paths)]
+
+
+@pytest.fixture(scope="module")
+def gatehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("perms") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def nobody(gatehouse: InProcess) -> str:
+    """The token of a user who holds no perm at all."""
+    new = NewUser("nobody", "nobody", hash_password(PASSWORD), 1, 0)
+    gatehouse.run(gatehouse.service.accounts.users.add(new))
+    return str(gatehouse.login("nobody").data["accessToken"])
+
+
+@pytest.mark.parametrize("operation", NEEDS_PERM, ids=name_of)
+def test_refused_without_the_perm(gatehouse: InProcess, nobody: str, operation: Operation) -> None:
+    for path in paths_of(operation):
+        answer = gatehouse.request(operation.method, path, token=nobody)
+        assert (answer.status, answer.code) == (403, "A0301"), path
+
+
+@pytest.mark.parametrize("operation", NEEDS_BEARER, ids=name_of)
+def test_refused_without_a_token(gatehouse: InProcess, operation: Operation) -> None:
+    for path in paths_of(operation):
+        answer = gatehouse.request(operation.method, path)
+        assert (answer.status, answer.code) == (401, "A0230"), path
+
+
+def test_whatever_changes_or_lists_what_belongs_to_others_needs_a_perm() -> None:
+    """The console's calls without a perm are one's own things, and the choices of a form."""
+    free = {operation.name for operation in OPERATIONS if operation.group is Group.CONSOLE and not operation.perm}
+    assert free == set()
+    assert all(operation.secured for operation in OPERATIONS if operation.group is Group.CONSOLE)
+
+
+def test_the_console_can_be_switched_off(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with InProcess(tmp_path_factory.mktemp("off") / "data", console="off") as gatehouse:
+        token = gatehouse.login().data["accessToken"]
+        for operation in OPERATIONS:
+            if operation.group is Group.CONSOLE:
+                for path in paths_of(operation):
+                    assert gatehouse.request(operation.method, path, token=token).status in {404, 405}, path
+        assert gatehouse.me(token).status == 200
+        described = gatehouse.request("GET", "/openapi.json").json
+        assert "/api/v1/depts" not in described["paths"]
