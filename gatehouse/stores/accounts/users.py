@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, insert, select, union, update
+from sqlalchemy import and_, bindparam, delete, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import departments, menus, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.schema import departments, menus, role_perms, roles, totp_secrets, user_roles, users
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
@@ -38,6 +38,14 @@ class User:
     enabled: bool
     captcha_exempt: bool
     created: float
+
+
+class Credentials(NamedTuple):
+    """What a login is checked against."""
+
+    user: User
+    password_login: bool
+    totp: bytes | None  # the sealed secret, if the factor is on
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,11 @@ _COLUMNS = [
 
 # What every login asks, put together once.
 _BY_NAME = select(*_COLUMNS).where(users.c.name_key == bindparam("name"))
+_CREDENTIALS = (
+    select(*_COLUMNS, users.c.password_login, totp_secrets.c.sealed)
+    .outerjoin(totp_secrets, and_(totp_secrets.c.user == users.c.id, totp_secrets.c.confirmed.is_not(None)))
+    .where(users.c.name_key == bindparam("name"))
+)
 _BY_ID = select(*_COLUMNS).where(users.c.id == bindparam("user"))
 _ENABLED_ROLES = (
     select(roles.c.id, roles.c.code)
@@ -113,6 +126,14 @@ class Users:
     async def by_name(self, username: str) -> User | None:
         found = await self._database.look_up(_BY_NAME, name=name_key(username))
         return User(*found[0]) if found else None
+
+    async def credentials(self, username: str) -> Credentials | None:
+        """User and second factor in one read, so that those without one lose no time at login."""
+        found = await self._database.look_up(_CREDENTIALS, name=name_key(username))
+        if not found:
+            return None
+        *columns, password_login, totp = found[0]
+        return Credentials(User(*columns), password_login, totp)
 
     async def profile(self, user: int) -> Profile | None:
         # Not in one transaction: whatever changes in between raises the user's epoch, and the profile is read again.

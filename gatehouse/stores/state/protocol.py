@@ -137,6 +137,18 @@ class State(Protocol):
 
     async def has_mark(self, key: str, now: float) -> bool: ...
 
+    # Values
+    async def value(self, key: str, now: float) -> str | None:
+        """The text kept under `key`, unless it has expired."""
+        ...
+
+    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+        """Keep `new` under `key` until `expires` if what is there is `expected`; None: nothing, or nothing any more.
+
+        Of several callers that expect the same exactly one succeeds: so a thing is used once.
+        """
+        ...
+
     # Housekeeping
     async def sweep(self, now: float) -> Sequence[Session]:
         """Remove a small batch of what has expired; return the sessions among it that ended by time."""

@@ -4,6 +4,7 @@
     gatehouse:captcha:<hex>     text    a captcha that has been used
     gatehouse:rate:<key>        text    when a rate would be idle again
     gatehouse:mark:<key>        text    something remembered, until when
+    gatehouse:value:<key>       text    until when, and a short text
     gatehouse:{waits}:<key>     text    failures under a key
     gatehouse:{waits}           zset    the keys that must wait, by the end of the wait
 
@@ -58,6 +59,7 @@ _RAISE_EPOCH = Script("raise_epoch")
 _RATE_LIMIT = Script("rate_limit")
 _RECORD_FAILURE = Script("record_failure")
 _CLEAR_FAILURES = Script("clear_failures")
+_SWAP_VALUE = Script("swap_value")
 
 
 class RedisState:
@@ -175,6 +177,18 @@ class RedisState:
         name = _named(b"gatehouse:mark:", key)
         expires = await self._call(name, "GET", name)
         return expires is not None and float(expires) > now
+
+    # Values
+
+    async def value(self, key: str, now: float) -> str | None:
+        name = _named(b"gatehouse:value:", key)
+        expires, _, value = (await self._call(name, "GET", name) or b"0 ").partition(b" ")
+        return value.decode("utf-8", "surrogatepass") if float(expires) > now else None
+
+    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+        name = _named(b"gatehouse:value:", key)
+        words = (_text(expected or ""), int(expected is not None), _text(new), repr(expires), repr(now))
+        return bool(await self._run(_SWAP_VALUE, (name,), *words, _life(expires, now)))
 
     # Housekeeping
 

@@ -48,6 +48,7 @@ _ROTATE = (
     f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
 )
 _FAILURES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
+_VALUE = "SELECT value FROM expiring_values WHERE key = ? AND expires > ?"
 
 
 def live_sessions(path: Path, now: float) -> Iterator[Session]:
@@ -220,6 +221,22 @@ class SQLiteState:
     async def has_mark(self, key: str, now: float) -> bool:
         return self._row("SELECT 1 FROM marks WHERE key = ? AND expires > ?", key, now) is not None
 
+    # Values
+
+    async def value(self, key: str, now: float) -> str | None:
+        found: str | None = self._row(_VALUE, key, now)
+        return found
+
+    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+        def work(db: apsw.Connection) -> bool:
+            row = db.execute(_VALUE, (key, now)).fetchone()
+            if (row[0] if row else None) != expected:
+                return False
+            db.execute("INSERT OR REPLACE INTO expiring_values VALUES (?, ?, ?)", (key, new, expires))
+            return True
+
+        return await self._writer.write(work)
+
     # Housekeeping
 
     async def sweep(self, now: float) -> Sequence[Session]:
@@ -233,6 +250,7 @@ class SQLiteState:
                 ("rates", "key", "arrival"),
                 ("strikes", "key", "expires"),
                 ("marks", "key", "expires"),
+                ("expiring_values", "key", "expires"),
             ):
                 db.execute(
                     f"DELETE FROM {table} WHERE {key} IN"  # noqa: S608 - constants only

@@ -35,6 +35,14 @@ CREATE TABLE marks (key TEXT PRIMARY KEY, expires REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX marks_by_end ON marks (expires);
 """
 
+# Tables that came later and change nothing that was there: a release that does not know them leaves them alone.
+ADDITIONS = """
+CREATE TABLE IF NOT EXISTS expiring_values (
+  key TEXT PRIMARY KEY, value TEXT NOT NULL, expires REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS expiring_values_by_end ON expiring_values (expires);
+"""
+
 # Sessions are swept by the day on which they end, not by the second: a refresh almost never changes it, so it writes
 # one page and not three. Among a million sessions that is what it costs.
 UPGRADES = {
@@ -84,6 +92,7 @@ def _create(path: Path) -> None:
             raise StoreUnavailable(f"{path} has state version {version}; this release knows {VERSION}")
         for step in [SCHEMA] if version == 0 else [UPGRADES[older] for older in range(version, VERSION)]:
             connection.execute(step)
+        connection.execute(ADDITIONS)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     finally:
