@@ -207,7 +207,9 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         refresh=refresh,
         authenticator=authenticator,
         accounts=accounts,
-        self_service=SelfService(sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit),
+        self_service=SelfService(
+            sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit, clock=clock
+        ),
         service_keys=ServiceKeyVerifier(stores.service_keys),
         tasks=[],
     )
@@ -246,6 +248,7 @@ def open_throttle(settings: Settings, state: State, clock: Callable[[], float]) 
         login_total=settings.limit_login_total,
         captcha_address=settings.limit_captcha_address,
         refresh_address=settings.limit_refresh_address,
+        password_user=settings.limit_password_user,
     )
     return (Throttle if settings.limits else Unlimited)(state, clock, limits)
 

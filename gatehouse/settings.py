@@ -126,6 +126,9 @@ class Settings:
     limit_login_total: Rate = setting(Rate(6000, 60), "Logins everybody together may try.", rate)
     limit_captcha_address: Rate = setting(Rate(120, 60), "Captchas an address may ask of one worker.", rate)
     limit_refresh_address: Rate = setting(Rate(300, 60), "Refreshes an address may try.", rate)
+    limit_password_user: Rate = setting(
+        Rate(10, 3600), "Changes of the own password a user may try, with the right password or a wrong one.", rate
+    )
     trusted_proxies: tuple[Network, ...] = setting(
         (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are believed.", networks
     )

@@ -63,6 +63,17 @@ class Event(StrEnum):
     SERVICE_KEY_REVOKED = "service_key.revoked"
 
 
+class LoginFailure(StrEnum):
+    """Why a login or a change of the password was refused."""
+
+    CAPTCHA_WRONG = "captcha_wrong"
+    CAPTCHA_GONE = "captcha_gone"
+    PASSWORD = "password"
+    UNKNOWN_NAME = "unknown_name"
+    DISABLED = "disabled"
+    WAITING = "waiting"
+
+
 class SessionEnd(StrEnum):
     """Why a session ended."""
 

@@ -54,6 +54,28 @@ def test_a_lock_is_an_event(gatehouse: InProcess) -> None:
     assert [entry.detail for entry in trail(gatehouse) if entry.event == Event.LOGIN_LOCKED] == ['{"seconds":30}']
 
 
+def test_the_lock_of_a_password_change_is_an_event(gatehouse: InProcess) -> None:
+    tokens = gatehouse.login().data
+    session = gatehouse.run(gatehouse.service.sessions.of(1))[0].id
+    body = {"currentPassword": "wrong", "newPassword": "a quite new password"}
+    for _ in range(4):
+        gatehouse.request("PUT", "/api/v1/users/me/password", token=tokens["accessToken"], body=body)
+    entries = [(entry.event, entry.user, entry.session, entry.reason) for entry in trail(gatehouse)][1:]
+    assert entries == [
+        *[(Event.LOGIN_FAILED, 1, session, "password")] * 3,
+        (Event.LOGIN_LOCKED, 1, session, None),
+        (Event.LOGIN_FAILED, 1, session, "waiting"),
+    ]
+
+
+@pytest.mark.parametrize(("username", "user"), [("admin", 1), ("nobody", None)])
+def test_tries_while_a_name_must_wait_are_recorded(gatehouse: InProcess, username: str, user: int | None) -> None:
+    for _ in range(5):
+        gatehouse.login(username, "wrong")
+    waiting = [entry.user for entry in trail(gatehouse) if entry.reason == "waiting"]
+    assert waiting == [user, user]
+
+
 def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
     service, clock = gatehouse.service, gatehouse.clock
 

@@ -92,6 +92,7 @@ PASSWORD_PROBLEMS = {
     PasswordProblem.LONG: (f"Use at most {PASSWORD_MAX} characters", f"密码最多 {PASSWORD_MAX} 个字符"),
     PasswordProblem.COMMON: ("This password is among the commonest", "该密码过于常见"),
     PasswordProblem.NAME: ("The password must not contain your username", "密码不能包含用户名"),
+    PasswordProblem.SAME: ("The new password must differ from the current one", "新密码不能与当前密码相同"),
 }
 
 

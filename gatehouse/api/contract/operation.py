@@ -38,6 +38,7 @@ class Limit(Enum):
     LOGIN_TOTAL = "limit_login_total"
     LOGIN_NAME = "limit_login_name"
     REFRESH_ADDRESS = "limit_refresh_address"
+    PASSWORD_USER = "limit_password_user"
 
     @property
     def refusal(self) -> type[refusals.Refused]:

@@ -132,7 +132,7 @@ OWN_ACCOUNT = (
         body=PasswordBody,
         body_required=True,
         secured=True,
-        limits=(Limit.LOGIN_NAME,),
+        limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
         refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
     ),
 )

@@ -78,13 +78,24 @@ class Accounts:
         await self._invalidate_profiles(user)
         self._record(Event.USER_CHANGED, user, changed=sorted(values))
 
-    async def set_password(
-        self, username: str, hashed: str, *, keep: str | None = None, caller: Caller | None = None
-    ) -> None:
-        """Store the hash of a password that has been checked; all sessions but `keep` end."""
-        caller = caller or self._caller
+    async def set_password(self, username: str, hashed: str) -> None:
+        """Store the hash of a password that an operator has chosen; all sessions end."""
         user = (await self.user(username)).user.id
         await self.users.change(user, password=hashed)
+        await self._password_changed(user, self._caller, keep=None)
+
+    async def replace_own_password(self, user: int, checked: str, hashed: str, caller: Caller, *, keep: str) -> bool:
+        """Store the hash of a password that the user has chosen; all sessions but `keep` end.
+
+        False, and nothing changed, if the stored hash is no longer the one that was checked: an operator who sets a
+        password while its owner changes it must win.
+        """
+        if not await self.users.replace_password(user, checked, hashed):
+            return False
+        await self._password_changed(user, caller, keep=keep)
+        return True
+
+    async def _password_changed(self, user: int, caller: Caller, *, keep: str | None) -> None:
         await self._invalidate_profiles(user)
         self._audit.record(Event.PASSWORD_CHANGED, caller, user=user)
         await self._sessions.end_all(user, SessionEnd.PASSWORD, caller, keep=keep)

@@ -30,6 +30,7 @@ class PasswordProblem(StrEnum):
     LONG = f"a password has at most {PASSWORD_MAX} characters"
     COMMON = "this password is among the commonest: everyone tries it first"
     NAME = "a password must not contain the username"
+    SAME = "the new password must differ from the current one"
 
 
 def password_problem(password: str, username: str) -> PasswordProblem | None:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
-from gatehouse.auth.refusals import CredentialsWrong, NoSuchSession, PasswordRefused
+from gatehouse.auth.accounts.policy import PasswordProblem
+from gatehouse.auth.audit import Audit, Caller, LoginFailure, SessionEnd
+from gatehouse.auth.login.attempts import Attempt, Attempts
+from gatehouse.auth.refusals import (
+    AccessTokenInvalid,
+    CredentialsWrong,
+    NoSuchSession,
+    PasswordRefused,
+    TooManyRequests,
+)
+from gatehouse.stores.accounts.users import name_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gatehouse.auth.accounts.accounts import Accounts
     from gatehouse.auth.authenticator import Principal
@@ -21,13 +30,22 @@ if TYPE_CHECKING:
 
 class SelfService:
     def __init__(
-        self, *, sessions: Sessions, accounts: Accounts, hashes: HashPool, throttle: Throttle, audit: Audit
+        self,
+        *,
+        sessions: Sessions,
+        accounts: Accounts,
+        hashes: HashPool,
+        throttle: Throttle,
+        audit: Audit,
+        clock: Callable[[], float],
     ) -> None:
         self._sessions = sessions
         self._accounts = accounts
         self._hashes = hashes
         self._throttle = throttle
-        self._audit = audit
+        self._attempts = Attempts(throttle, audit, clock)
+        self._clock = clock
+        self._changing: set[int] = set()  # users whose change is under way in this worker
 
     async def sessions(self, principal: Principal) -> Sequence[Session]:
         return await self._sessions.of(principal.claims.user)
@@ -45,19 +63,42 @@ class SelfService:
         return len(ended)
 
     async def change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
-        """Needs the current password, guessed at no faster than at login; the other sessions end."""
+        """Needs the current password, guessed at no faster than at login; the other sessions end.
+
+        One change at a time for each user: it costs two hashes, and the queue of hashes belongs to everybody.
+        """
         user = principal.cached.profile.user
-        key = await self._throttle.key_for(user.username, caller.address)
-        await self._throttle.raise_if_locked(key)
-        stored = (await self._accounts.user(user.username)).user.password
-        if not (await self._hashes.check(stored, current)).right:
-            await self._throttle.failed(key)
-            self._audit.record(
-                Event.LOGIN_FAILED, caller, user=user.id, session=principal.claims.session, reason="password"
-            )
-            raise CredentialsWrong
-        problem = policy.password_problem(new, user.username)
+        if user.id in self._changing:
+            raise TooManyRequests(1, "a change of this user's password is under way")
+        self._changing.add(user.id)
+        try:
+            with self._hashes.reserve(name_key(user.username)):
+                await self._change_password(principal, current, new, caller)
+        finally:
+            self._changing.discard(user.id)
+
+    async def _change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
+        user, session = principal.cached.profile.user, principal.claims.session
+        attempt = Attempt(await self._throttle.key_for(user.username, caller.address), caller, user.id, session)
+        await self._attempts.raise_if_locked(attempt)
+        await self._throttle.admit_password_change(user.id)
+        checked = await self._check_current(attempt, user.username, current)
+        problem = PasswordProblem.SAME if new == current else policy.password_problem(new, user.username)
         if problem:
             raise PasswordRefused(problem)
         hashed = await self._hashes.hash(new)
-        await self._accounts.set_password(user.username, hashed, keep=principal.claims.session, caller=caller)
+        # Hashing took a while. Whoever ended this session meanwhile, or set another password, must not be overruled.
+        if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
+            raise AccessTokenInvalid("the session has ended")
+        if not await self._accounts.replace_own_password(user.id, checked, hashed, caller, keep=session):
+            raise CredentialsWrong("the password was changed meanwhile")
+
+    async def _check_current(self, attempt: Attempt, username: str, current: str) -> str:
+        """The stored hash, if it is that of the current password."""
+        stored = (await self._accounts.user(username)).user.password
+        if not (await self._hashes.check(stored, current)).right:
+            await self._attempts.failed(attempt, LoginFailure.PASSWORD)
+            raise CredentialsWrong
+        # Looked at again, as at login: guesses that ran beside this one may have locked the name.
+        await self._attempts.raise_if_locked(attempt)
+        return stored

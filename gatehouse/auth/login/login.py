@@ -5,15 +5,16 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
+from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure, SessionEnd
+from gatehouse.auth.login.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import (
     CaptchaGone,
     CaptchaWrong,
     CredentialsWrong,
     FieldMissing,
-    NameLocked,
     Refused,
 )
+from gatehouse.stores.accounts.users import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +61,7 @@ class Login:
         self._hashes = hashes
         self._challenges = challenges
         self._throttle = throttle
+        self._attempts = Attempts(throttle, audit, clock)
         self._sessions = sessions
         self._audit = audit
         self._clock = clock
@@ -67,25 +69,28 @@ class Login:
         self._decoy_hashes = decoy_hashes
 
     async def __call__(self, attempt: LoginAttempt, caller: Caller) -> Session:
-        with self._hashes.reserve():  # in a flood most logins end here, before they cost anything
+        with self._hashes.reserve(
+            name_key(attempt.username)
+        ):  # in a flood most logins end here, before they cost anything
             return await self._log_in(attempt, caller)
 
     async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
         await self._pass_captcha(attempt, caller)
         key = await self._throttle.key_for(attempt.username, caller.address)
-        await self._throttle.raise_if_locked(key)
         user = await self._users.by_name(attempt.username)
+        trial = Attempt(key, caller, user.id if user else None)
+        await self._attempts.raise_if_locked(trial)
         # An unknown name costs one real hash, and a disabled user is told so by nothing: not the answer, not
         # its time.
         stored = user.password if user else await self._decoy_hashes.for_name(attempt.username)
         verdict = await self._hashes.check(stored, attempt.password)
         if user is None or not user.enabled or not verdict.right:
-            await self._fail(key, user, caller)
+            await self._attempts.failed(trial, _failure(user))
             raise CredentialsWrong
         # While this hash ran, other guesses may have used up what was free. Then even the right one is not
         # told so: a burst of guesses learns no more than a row of them.
-        await self._throttle.raise_if_locked(key)
+        await self._attempts.raise_if_locked(trial)
         session = await self._sessions.open(user.id, caller)
         await self._still_right(user, attempt, session, caller)
         await self._throttle.succeeded(key, attempt.username, caller.address)
@@ -100,7 +105,8 @@ class Login:
         if refusal is None or await self._needs_no_captcha(attempt.username, caller.address):
             return
         if not isinstance(refusal, FieldMissing):
-            reason = "captcha_wrong" if isinstance(refusal, CaptchaWrong) else "captcha_gone"
+            wrong = isinstance(refusal, CaptchaWrong)
+            reason = LoginFailure.CAPTCHA_WRONG if wrong else LoginFailure.CAPTCHA_GONE
             self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
         raise refusal
 
@@ -136,19 +142,12 @@ class Login:
             await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
             raise CredentialsWrong
 
-    async def _fail(self, key: str, user: User | None, caller: Caller) -> None:
-        known = user.id if user else None
-        try:
-            failures = await self._throttle.failed(key)
-        except NameLocked:
-            self._audit.record(Event.LOGIN_FAILED, caller, user=known, reason="waiting")
-            raise
-        reason = "unknown_name" if user is None else "password" if user.enabled else "disabled"
-        self._audit.record(Event.LOGIN_FAILED, caller, user=known, reason=reason)
-        if failures.until:
-            waits = {"seconds": round(failures.until - self._clock())}
-            self._audit.record(Event.LOGIN_LOCKED, caller, user=known, detail=waits)
-
     async def _replace_hash(self, user: User, password: str, caller: Caller) -> None:
         if await self._users.replace_password(user.id, user.password, await self._hashes.hash(password)):
             self._audit.record(Event.PASSWORD_REHASHED, caller, user=user.id)
+
+
+def _failure(user: User | None) -> LoginFailure:
+    if user is None:
+        return LoginFailure.UNKNOWN_NAME
+    return LoginFailure.PASSWORD if user.enabled else LoginFailure.DISABLED

@@ -8,8 +8,10 @@ in reasonable time is told so at once.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -31,6 +33,7 @@ LANES = 1
 # Where a thread cannot be told to run only when nothing else wants to.
 NICENESS = 19
 RETRY_SECONDS = 2
+NAME_SHARE = 0.75  # of the places in the queue, for one name
 REST_SECONDS = 0.2  # without a hash, and their memory is given back
 
 _BCRYPT = ("$2a$", "$2b$", "$2x$", "$2y$")
@@ -87,6 +90,7 @@ class HashPool:
         self._pool = ThreadPoolExecutor(threads, "hash", initializer=_lower_priority)
         self.pending = 0
         self._reserved = 0
+        self._reserved_by: Counter[str] = Counter()
         self._rest: asyncio.TimerHandle | None = None
 
     async def check(self, stored: str, password: str) -> Verdict:
@@ -96,15 +100,23 @@ class HashPool:
         return await self._run(hash_password, password)
 
     @contextmanager
-    def reserve(self) -> Iterator[None]:
-        """For whoever will need a hash: taken before anything else is done, since without it all that is in vain."""
-        if self._reserved >= self._threads + self._queue:
+    def reserve(self, name: str) -> Iterator[None]:
+        """A place in the queue, taken before anything else is done: without it all other work would be in vain.
+
+        One name, whether it exists or not, gets only a share of the places, so that the others find some left.
+        """
+        places = self._threads + self._queue
+        if self._reserved >= places or self._reserved_by[name] >= math.ceil(places * NAME_SHARE):
             raise TooBusy(RETRY_SECONDS, "all places before the hash queue are taken")
         self._reserved += 1
+        self._reserved_by[name] += 1
         try:
             yield
         finally:
             self._reserved -= 1
+            self._reserved_by[name] -= 1
+            if not self._reserved_by[name]:
+                del self._reserved_by[name]
 
     async def _run(self, work: Callable[..., T], *values: str) -> T:
         if self.pending >= self._threads + self._queue:

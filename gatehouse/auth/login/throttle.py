@@ -39,6 +39,7 @@ class Limits(NamedTuple):
     login_total: Rate
     captcha_address: Rate
     refresh_address: Rate
+    password_user: Rate
 
 
 def address_bucket(address: str) -> str:
@@ -84,6 +85,9 @@ class Throttle:
         await self._consume(
             f"refresh|{address_bucket(address)}", self._limits.refresh_address, "refreshes from this address"
         )
+
+    async def admit_password_change(self, user: int) -> None:
+        await self._consume(f"password|{user}", self._limits.password_user, "password changes of this user")
 
     async def _consume(self, key: str, rate: Rate, what: str) -> None:
         wait = await self._state.rate_limit(key, rate, self._clock())
@@ -140,6 +144,8 @@ class Unlimited(Throttle):
     async def admit_login(self, address: str) -> None: ...
 
     async def admit_refresh(self, address: str) -> None: ...
+
+    async def admit_password_change(self, user: int) -> None: ...
 
     async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
         return ""

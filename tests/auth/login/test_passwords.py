@@ -146,6 +146,18 @@ def test_a_full_queue_is_a_503_that_says_when_to_come_back(tmp_path: Path) -> No
         assert results.count((503, "B0210", "2")) == 6
 
 
+def test_one_name_leaves_places_to_the_others(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", hash_threads=1, hash_queue=7) as gatehouse:
+
+        async def storm() -> list[str]:
+            names = ["admin"] * 20 + ["nobody", "nobody else"]
+            return [answer.code for answer in await asyncio.gather(*(gatehouse.attempt(name) for name in names))]
+
+        codes = gatehouse.run(storm())
+        assert codes[:20] == ["00000"] * 6 + ["B0210"] * 14
+        assert codes[20:] == ["A0210"] * 2
+
+
 @pytest.mark.parametrize(
     ("password", "username", "problem"),
     [

@@ -1,0 +1,56 @@
+"""Attempts to prove a password, at login and at a change of it: locked names wait, failures are counted and recorded.
+
+Both count under the same key, so a change of the password is no second way to guess it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.refusals import NameLocked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.login.throttle import Throttle
+
+
+class Attempt(NamedTuple):
+    """One attempt: the key it is counted under, and what its audit events say of it."""
+
+    key: str
+    caller: Caller
+    user: int | None
+    session: str | None = None
+
+
+class Attempts:
+    def __init__(self, throttle: Throttle, audit: Audit, clock: Callable[[], float]) -> None:
+        self._throttle = throttle
+        self._audit = audit
+        self._clock = clock
+
+    async def raise_if_locked(self, attempt: Attempt) -> None:
+        try:
+            await self._throttle.raise_if_locked(attempt.key)
+        except NameLocked:
+            self._record(attempt, LoginFailure.WAITING)
+            raise
+
+    async def failed(self, attempt: Attempt, reason: LoginFailure) -> None:
+        """Count a failure; if the name was locked meanwhile, that is the answer, and the verdict is not told."""
+        try:
+            failures = await self._throttle.failed(attempt.key)
+        except NameLocked:
+            self._record(attempt, LoginFailure.WAITING)
+            raise
+        self._record(attempt, reason)
+        if failures.until:
+            wait = {"seconds": round(failures.until - self._clock())}
+            _, caller, user, session = attempt
+            self._audit.record(Event.LOGIN_LOCKED, caller, user=user, session=session, detail=wait)
+
+    def _record(self, attempt: Attempt, reason: LoginFailure) -> None:
+        _, caller, user, session = attempt
+        self._audit.record(Event.LOGIN_FAILED, caller, user=user, session=session, reason=reason)

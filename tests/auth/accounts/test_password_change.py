@@ -1,0 +1,170 @@
+"""Changing one's own password: it never undoes an operator's reset, and is no weapon against the other users."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gatehouse.auth.audit import Caller, SessionEnd
+from gatehouse.auth.login.passwords import HashPool, Verdict, hash_password
+from gatehouse.stores.accounts.users import NewUser
+from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
+from tests.support.inprocess import Answer, InProcess
+from tests.support.people import add_user
+from tests.support.running import PASSWORD, Running
+
+PATH = "/api/v1/users/me/password"
+NEW = "a quite new password"
+RESET = "what the operator chose"
+
+
+@pytest.fixture
+def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
+    with InProcess(
+        tmp_path / "data", limits="on", limit_login_name="5/5minutes", limit_login_address="1000/minute"
+    ) as running:
+        yield running
+
+
+async def change(gatehouse: InProcess, token: str, current: str = PASSWORD, new: str = NEW, **options: str) -> Answer:
+    body = {"currentPassword": current, "newPassword": new}
+    return await gatehouse.send("PUT", PATH, token=token, body=body, headers=options)
+
+
+def during(
+    monkeypatch: pytest.MonkeyPatch, step: str, gatehouse: InProcess, work: Callable[[], Awaitable[object]]
+) -> None:
+    """Let `work` happen while the next hash of this kind is being made."""
+    hashes, plain = gatehouse.service.hashes, getattr(HashPool, step)
+
+    async def meanwhile(*values: str) -> Verdict | str:
+        made: Verdict | str = await plain(hashes, *values)
+        monkeypatch.setattr(hashes, step, plain.__get__(hashes))
+        await work()
+        return made
+
+    monkeypatch.setattr(hashes, step, meanwhile)
+
+
+def test_a_reset_by_an_operator_wins_over_a_change_in_flight(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = gatehouse.login().data["accessToken"]
+    reset = hash_password(RESET)
+    # Written and not yet followed by the end of the sessions: the narrowest moment of a reset.
+    during(monkeypatch, "hash", gatehouse, lambda: gatehouse.service.accounts.users.change(1, password=reset))
+    assert gatehouse.run(change(gatehouse, token)).code == "A0210"
+    assert gatehouse.login(password=RESET).status == 200
+    assert gatehouse.login(password=NEW).code == "A0210"
+
+
+def test_a_session_that_ends_meanwhile_changes_nothing(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    token, service = gatehouse.login().data["accessToken"], gatehouse.service
+    during(monkeypatch, "hash", gatehouse, lambda: service.sessions.end_all(1, SessionEnd.OPERATOR, Caller()))
+    assert gatehouse.run(change(gatehouse, token)).code == "A0230"
+    assert gatehouse.login().status == 200
+
+
+def test_a_right_password_is_not_confirmed_while_the_name_must_wait(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = gatehouse.login().data["accessToken"]
+
+    async def guesses() -> None:
+        for _ in range(5):
+            await gatehouse.attempt(password="wrong")
+
+    during(monkeypatch, "check", gatehouse, guesses)
+    assert gatehouse.run(change(gatehouse, token)).code == "A0211"
+    gatehouse.clock.move(30)
+    assert gatehouse.login().status == 200, "the password is what it was"
+
+
+def test_the_new_password_differs_from_the_current_one(gatehouse: InProcess) -> None:
+    token = gatehouse.login().data["accessToken"]
+    refused = gatehouse.run(change(gatehouse, token, new=PASSWORD))
+    assert (refused.status, refused.code) == (400, "A0421")
+    assert refused.json["msg"] == "The new password must differ from the current one"
+    chinese = gatehouse.run(change(gatehouse, token, new=PASSWORD, **{"Accept-Language": "zh"}))
+    assert chinese.json["msg"] == "新密码不能与当前密码相同"
+
+
+def test_each_user_may_try_so_many_changes(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_password_user="2/hour") as gatehouse:
+        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        token, hers = (gatehouse.login(name).data["accessToken"] for name in ("admin", "ann"))
+        assert gatehouse.run(change(gatehouse, token)).code == "00000"
+        assert gatehouse.run(change(gatehouse, token, NEW, PASSWORD)).code == "00000"
+        refused = gatehouse.run(change(gatehouse, token))
+        assert (refused.status, refused.code, refused.headers["retry-after"]) == (429, "A0502", "1800")
+        assert gatehouse.run(change(gatehouse, hers)).code == "00000", "each has a count of its own"
+
+
+@pytest.mark.parametrize("limits", ["on", "off"])
+def test_one_user_leaves_hashing_capacity_to_the_others(tmp_path: Path, limits: str) -> None:
+    with InProcess(tmp_path / "data", limits=limits, hash_threads=1, hash_queue=10) as gatehouse:
+        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        token = gatehouse.login("ann").data["accessToken"]
+
+        async def storm() -> tuple[list[Answer], list[Answer]]:
+            changes = [asyncio.create_task(change(gatehouse, token)) for _ in range(14)]
+            await asyncio.sleep(0.01)
+            logins = await asyncio.gather(*(gatehouse.attempt("admin") for _ in range(9)))
+            return list(await asyncio.gather(*changes)), logins
+
+        changes, logins = gatehouse.run(storm())
+        assert [answer.code for answer in logins] == ["00000"] * 9
+        assert sorted(answer.code for answer in changes) == ["00000"] + ["A0502"] * 13
+
+
+@pytest.mark.parametrize("choices", [(PASSWORD,), (PASSWORD, NEW)], ids=["to the same", "to and fro"])
+def test_a_loop_of_changes_does_not_undo_an_operators_reset(
+    service: Running, client: httpx.Client, choices: tuple[str, ...], request: pytest.FixtureRequest
+) -> None:
+    """The attack: somebody knows the password, holds a session, and changes the password on six connections."""
+    for number in range(2):
+        name = f"looper-{abs(hash(request.node.name))}-{number}"
+        add_user(service, name)
+        attack = Attack(service, bearer(login(client, username=name)), choices)
+        with attack:
+            done = service.cli("user", "password", name, "--password-stdin", stdin=f"{RESET}\n")
+        assert done.returncode == 0, done.stderr
+        for known in choices:
+            answer = client.post(LOGIN, json=credentials(client, username=name, password=known))
+            assert_failure(answer, 400, "A0210")
+        assert login(client, username=name, password=RESET)
+        assert attack.tries > 0
+
+
+class Attack:
+    """Six connections that change the password in a loop, until the block ends."""
+
+    def __init__(self, service: Running, headers: dict[str, str], choices: tuple[str, ...]) -> None:
+        self.tries = 0
+        self._service, self._headers = service, headers
+        self._steps = itertools.cycle(itertools.product(choices, choices))
+        self._stopped = threading.Event()
+        self._threads = [threading.Thread(target=self._loop) for _ in range(6)]
+
+    def _loop(self) -> None:
+        with self._service.client() as client:
+            while not self._stopped.is_set():
+                current, new = next(self._steps)
+                body = {"currentPassword": current, "newPassword": new}
+                answer = client.put(PATH, json=body, headers=self._headers)
+                self.tries += answer.status_code == 200 or answer.json()["code"] == "A0421"
+
+    def __enter__(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
