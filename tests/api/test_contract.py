@@ -25,7 +25,7 @@ from tests.support.conversation import (
     login,
     refresh,
 )
-from tests.support.running import ANSWER
+from tests.support.running import ANSWER, PASSWORD
 
 PERM = re.compile(r"[^:]+:[^:]+:[^:]+")
 
@@ -57,6 +57,52 @@ def test_login_takes_either_name_of_the_captcha(client: httpx.Client, name: str)
     assert data["expiresIn"] == 7200
     assert isinstance(data["expiresIn"], int)
     assert data["accessToken"].count(".") == 2
+
+
+FORMS = {
+    "urlencoded": lambda fields: {"data": fields},
+    "multipart": lambda fields: {"files": {name: (None, value) for name, value in fields.items()}},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("key", "code"), [("captchaKey", "captchaCode"), ("captchaId", "captchaCode"), ("verifyCodeKey", "verifyCode")]
+)
+def test_login_and_refresh_take_forms(client: httpx.Client, form: str, key: str, code: str) -> None:
+    fields = {"username": "admin", "password": PASSWORD, key: captcha_id(client), code: ANSWER}
+    answer = client.post(LOGIN, **FORMS[form](fields))
+    assert answer.status_code == 200, answer.text
+    tokens = answer.json()["data"]
+    assert client.get(ME, headers=bearer(tokens)).status_code == 200
+    renewed = client.post(REFRESH, **FORMS[form]({"refreshToken": tokens["refreshToken"]}))
+    assert renewed.status_code == 200, renewed.text
+    assert renewed.json()["data"]["refreshToken"] != tokens["refreshToken"]
+    by_query = client.post(REFRESH, params={"refreshToken": renewed.json()["data"]["refreshToken"]})
+    assert by_query.status_code == 200
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_is_checked_like_json(client: httpx.Client, form: str) -> None:
+    def post(**changes: str) -> httpx.Response:
+        return client.post(LOGIN, **FORMS[form](credentials(client, **changes)))
+
+    assert_failure(post(password="wrong"), 400, "A0210")
+    assert_failure(post(captchaCode="zzzz"), 400, "A0240")
+    assert_failure(post(username=""), 400, "A0410")
+    assert_failure(post(username="x" * 65), 400, "A0421")
+    assert_failure(post(captchaKey=captcha_id(client)), 400, "A0421")
+    assert_failure(post(verifyCodeKey=captcha_id(client)), 400, "A0421")
+    assert_failure(post(verifyCode="zzzz"), 400, "A0421")
+    assert_failure(post(password="x" * 70_000), 413, "A0400")
+    assert_failure(client.post(REFRESH, **FORMS[form]({"refreshToken": "x"})), 401, "A0231")
+
+
+def test_a_form_carries_no_file(client: httpx.Client) -> None:
+    fields: dict[str, tuple[str | None, str]] = {name: (None, value) for name, value in credentials(client).items()}
+    answer = client.post(LOGIN, files=fields | {"password": ("password.txt", PASSWORD)})
+    assert_failure(answer, 400, "A0421")
+    assert client.post(LOGIN, files=fields).status_code == 200
 
 
 def test_login_takes_both_names_if_they_are_equal(client: httpx.Client) -> None:

@@ -97,6 +97,40 @@ def test_bodies_as_bytes(gatehouse: InProcess) -> None:
     keep_on(check)
 
 
+FORM_FIELDS = {"username": "admin", "password": "x", "verifyCodeKey": "00000000-0000-0000-0000-000000000000"}
+FORM_SEEDS = [
+    ("application/x-www-form-urlencoded", "&".join(f"{name}={value}" for name, value in FORM_FIELDS.items()).encode()),
+    (
+        "multipart/form-data; boundary=seam",
+        b"".join(
+            f'--seam\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+            for name, value in FORM_FIELDS.items()
+        )
+        + b"--seam--\r\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("seed", FORM_SEEDS, ids=lambda seed: seed[0].partition(";")[0])
+def test_forms_as_bytes(gatehouse: InProcess, seed: tuple[str, bytes]) -> None:
+    media_type, good = seed
+
+    @quick
+    @given(
+        media_type=st.just(media_type) | header_text.map(lambda text: f"{media_type}{text}"),
+        body=st.binary(max_size=300)
+        | st.tuples(st.integers(0, len(good)), st.binary(max_size=6), st.integers(0, 6)).map(
+            lambda cut: good[: cut[0]] + cut[1] + good[cut[0] + cut[2] :]
+        ),
+    )
+    def check(media_type: str, body: bytes) -> None:
+        answer = gatehouse.request("POST", "/api/v1/auth/login", content=body, headers={"content-type": media_type})
+        assert answer.status in {400, 413, 415}
+        assert set(answer.json) == {"code", "msg"}
+
+    keep_on(check)
+
+
 def test_access_tokens(gatehouse: InProcess) -> None:
     good = gatehouse.login().data["accessToken"]
 

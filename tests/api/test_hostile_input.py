@@ -13,6 +13,9 @@ from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, asse
 from tests.support.running import Running
 
 JSON = {"content-type": "application/json"}
+FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data; boundary="
+PART = b'--x\r\nContent-Disposition: form-data; name="username"\r\n\r\nadmin\r\n--x--'
 
 # Changes to a login body that works, and the row they must be answered with.
 LOGIN_BODIES: list[tuple[str, dict[str, Any], int, str]] = [
@@ -87,9 +90,20 @@ RAW_BODIES: list[tuple[str, bytes, dict[str, str], int, str]] = [
     ("same key twice", b'{"username": "a", "username": 5}', JSON, 400, "A0421"),
     ("66,000 bytes", b'{"username": "' + b"a" * 66_000 + b'"}', JSON, 413, "A0400"),
     ("two megabytes", b" " * 2_000_000, JSON, 413, "A0400"),
-    ("a form", b"username=admin", {"content-type": "application/x-www-form-urlencoded"}, 415, "A0400"),
+    ("a form that lacks fields", b"username=admin", {"content-type": FORM}, 400, "A0410"),
+    ("a form in another charset", b"username=admin", {"content-type": f"{FORM}; charset=gbk"}, 415, "A0400"),
+    ("a form of bytes", b"username=\xff", {"content-type": FORM}, 400, "A0400"),
+    ("a form of encoded bytes", b"username=%ff", {"content-type": FORM}, 400, "A0400"),
+    ("a form with a name twice", b"username=a&username=b", {"content-type": FORM}, 400, "A0421"),
+    ("a form of many fields", b"&".join([b"x=1"] * 65), {"content-type": FORM}, 400, "A0400"),
     ("text", b"{}", {"content-type": "text/plain"}, 415, "A0400"),
-    ("multipart", b"--x--", {"content-type": "multipart/form-data; boundary=x"}, 415, "A0400"),
+    ("multipart with nothing in it", b"--x--", {"content-type": f"{MULTIPART}x"}, 400, "A0410"),
+    ("multipart that breaks off", PART[:-5], {"content-type": f"{MULTIPART}x"}, 400, "A0400"),
+    ("multipart with another boundary", PART, {"content-type": f"{MULTIPART}y"}, 400, "A0400"),
+    ("multipart without a boundary", PART, {"content-type": "multipart/form-data"}, 400, "A0400"),
+    ("multipart of bytes", PART.replace(b"admin", b"\xff"), {"content-type": f"{MULTIPART}x"}, 400, "A0400"),
+    ("multipart of many parts", PART[:-5] * 70 + PART, {"content-type": f"{MULTIPART}x"}, 400, "A0400"),
+    ("other multipart", PART, {"content-type": "multipart/mixed; boundary=x"}, 415, "A0400"),
     ("XML", b"<login/>", {"content-type": "application/xml"}, 415, "A0400"),
     ("JSON in another charset", b"{}", {"content-type": "application/json; charset=gbk"}, 415, "A0400"),
     ("nonsense media type", b"{}", {"content-type": ";;;"}, 415, "A0400"),

@@ -165,7 +165,7 @@ class InProcess:
         pairs = [(name.lower(), value) for name, value in (headers or {}).items()]
         if body is not None:
             content = json.dumps(body).encode()
-        if content:
+        if content and not any(name == "content-type" for name, _ in pairs):
             pairs.append(("content-type", "application/json"))
         if token is not None:
             pairs.append(("authorization", f"Bearer {token}"))

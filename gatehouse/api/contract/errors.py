@@ -28,7 +28,7 @@ class MethodNotAllowed(Refused):
 
 
 class BodyUnreadable(Refused):
-    """Not JSON, not an object, or not UTF-8."""
+    """Not JSON or not an object, not the form that it claims to be, or not UTF-8."""
 
 
 class BodyTooLarge(Refused):
@@ -36,7 +36,7 @@ class BodyTooLarge(Refused):
 
 
 class NotJson(Refused):
-    """The media type says that the body is something else."""
+    """The media type says that the body is something that this operation does not take."""
 
 
 class ErrorEntry(NamedTuple):
@@ -50,9 +50,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     FieldMissing: ErrorEntry(400, "A0410", "{field} is required", "请填写 {field}"),
     FieldInvalid: ErrorEntry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
     refusals.PasswordRefused: ErrorEntry(400, "A0421", "{problem}", "{problem}"),
-    BodyUnreadable: ErrorEntry(400, "A0400", "The request body is not a JSON object", "请求体不是 JSON 对象"),
+    BodyUnreadable: ErrorEntry(400, "A0400", "The request body cannot be read", "请求体无法解析"),
     BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
-    NotJson: ErrorEntry(415, "A0400", "The request body must be JSON", "请求体必须为 JSON"),
+    NotJson: ErrorEntry(415, "A0400", "The media type of the body is not taken here", "不支持该请求体类型"),
     refusals.CaptchaWrong: ErrorEntry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
     refusals.CaptchaGone: ErrorEntry(
         400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"

@@ -27,9 +27,12 @@ def document(settings: Settings) -> Json:
     shown = operations(settings)
     schemas, components = _schemas(shown)
     login = components[LoginBody.__name__]
-    # The variants differ in the name of the id; one of the two has to be there.
-    login["required"] = [*login["required"], "captchaCode"]
-    login["anyOf"] = [{"required": ["captchaKey"]}, {"required": ["captchaId"]}]
+    # The variants, and the consoles of 2023, differ in the names of the id and of the answer.
+    login["anyOf"] = [
+        {"required": ["captchaKey", "captchaCode"]},
+        {"required": ["captchaId", "captchaCode"]},
+        {"required": ["verifyCodeKey", "verifyCode"]},
+    ]
     paths: Json = {}
     for operation in shown:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
@@ -106,7 +109,8 @@ def _body(operation: Operation, schema: Json) -> Json:
     content: Json = {"schema": schema}
     if operation.name in BODY_EXAMPLES:
         content["examples"] = examples(BODY_EXAMPLES[operation.name])
-    return {"required": operation.body_required, "content": dict.fromkeys(operation.takes, content)}
+    described = {media_type: content if media_type == JSON else {"schema": schema} for media_type in operation.takes}
+    return {"required": operation.body_required, "content": described}
 
 
 def _path_parameters(operation: Operation) -> list[Json]:

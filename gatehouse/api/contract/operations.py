@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console import CONSOLE
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Limit, Operation
+from gatehouse.api.contract.operation import (
+    JSON,
+    MULTIPART,
+    PREFIX,
+    STORE_REFUSALS,
+    URLENCODED,
+    Group,
+    Limit,
+    Operation,
+)
 from gatehouse.api.contract.schemas import (
     CaptchaData,
     EndedData,
@@ -47,6 +56,7 @@ AUTH = (
         Group.AUTH,
         body=LoginBody,
         body_required=True,
+        takes=(JSON, URLENCODED, MULTIPART),
         data=TokenData,
         limits=(Limit.LOGIN_ADDRESS, Limit.LOGIN_TOTAL, Limit.LOGIN_NAME),
         refusals=(
@@ -64,6 +74,7 @@ AUTH = (
         "Renew both tokens: the refresh token in the body (variant A) or in the query (variant B)",
         Group.AUTH,
         body=RefreshBody,
+        takes=(JSON, URLENCODED, MULTIPART),
         query=RefreshQuery,
         data=TokenData,
         limits=(Limit.REFRESH_ADDRESS,),

@@ -17,13 +17,18 @@ RefreshToken = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
 class LoginBody(Struct):
-    """Either name of the captcha's id will do; both are fine if they are equal."""
+    """Any name of the captcha's id and answer will do; several are fine if they are equal.
+
+    `verifyCodeKey` and `verifyCode` are the names that consoles of 2023 send.
+    """
 
     username: Username
     password: Password
     captchaCode: CaptchaCode | None = None
     captchaKey: CaptchaId | None = None
     captchaId: CaptchaId | None = None
+    verifyCodeKey: CaptchaId | None = None
+    verifyCode: CaptchaCode | None = None
 
 
 class RefreshBody(Struct):

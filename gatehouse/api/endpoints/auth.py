@@ -44,22 +44,23 @@ class AuthEndpoints:
         return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
 
     async def login(self, request: Request) -> Reply:
-        body = await request.fields(LoginBody)
+        body = await request.fields(LoginBody, forms=True)
         username = body.username.strip()
         if not username:
             raise FieldMissing("username")
         if not username.isprintable():
             raise FieldInvalid("username", "not printable")
+        answer = either("captchaCode", body.captchaCode, body.verifyCode)
         attempt = LoginAttempt(
             username,
             body.password,
-            either("captchaId", body.captchaKey, body.captchaId),
-            body.captchaCode.strip() if body.captchaCode else None,
+            either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
+            answer.strip() if answer else None,
         )
         return _tokens(await self._authenticator.login(attempt, request.caller), request)
 
     async def refresh(self, request: Request) -> Reply:
-        body = await request.fields(RefreshBody)
+        body = await request.fields(RefreshBody, forms=True)
         token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
         if not token:
             raise FieldMissing("refreshToken")

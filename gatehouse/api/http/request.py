@@ -14,6 +14,7 @@ import msgspec
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
 from gatehouse.api.http.body_timeout import BodyTimeout
 from gatehouse.api.http.client_address import client_address, peer_address
+from gatehouse.api.http.forms import is_form, read_form
 from gatehouse.api.http.query import read_id, read_query
 from gatehouse.api.http.reply import language_of
 from gatehouse.auth.audit import Caller
@@ -100,6 +101,10 @@ class Request:
         except ValueError:
             raise FieldInvalid("query", "the query string cannot be read") from None
 
+    @property
+    def is_form(self) -> bool:
+        return is_form(self.header("content-type") or "")
+
     async def form(self) -> dict[str, str]:
         """The body as `application/x-www-form-urlencoded`, the first value of each name."""
         try:
@@ -108,14 +113,16 @@ class Request:
             raise BodyUnreadable("not a form") from None
         return dict(reversed(pairs))
 
-    async def fields(self, body_type: type[S]) -> S:
-        """The body as one of the contract's types; an absent body is an empty one."""
+    async def fields(self, body_type: type[S], *, forms: bool = False) -> S:
+        """The body as one of the contract's types; an absent body is an empty one. `forms` are taken by a few."""
         body = await self._body()
         if not body:
             return read_fields({}, body_type)
         media_type = self.header("content-type")
         if media_type is not None and not _is_json(media_type):
-            raise NotJson(media_type)
+            if not forms or not is_form(media_type):
+                raise NotJson(media_type)
+            return read_fields(read_form(body, media_type), body_type)
         try:
             return _decode_as(body_type, body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
