@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gatehouse.cli.output import echo
-from gatehouse.cli.progress import bar
+from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.layout import Format, format_of
@@ -38,12 +39,12 @@ async def export(service: Service, file: Path, form: str | None, *, with_hashes:
       gatehouse export people.jsonl --with-hashes
       gatehouse export people.csv
     """
-    with bar("users") as progress:
+    with progress_bars() as report:
         count = await write(
             service.database,
             file,
             Format(form) if form else format_of(file),
             with_hashes=with_hashes,
-            progress=progress,
+            progress=partial(report, "users"),
         )
     echo(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}.")

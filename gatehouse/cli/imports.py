@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +12,7 @@ import click
 from gatehouse.cli import output
 from gatehouse.cli.failures import NO
 from gatehouse.cli.output import echo, json_option
-from gatehouse.cli.progress import bar
+from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
 from gatehouse.transfer import youlai as youlai_tables
 from gatehouse.transfer.files import UserFile
@@ -73,7 +74,7 @@ async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwor
     if url == "-":
         url = sys.stdin.readline().strip()
     async with youlai_tables.opened(url) as source:
-        await _bring(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
+        await _import(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
 
 
 @imports.command("users")
@@ -100,11 +101,11 @@ async def users(
       gatehouse import users people.csv
     """
     source = UserFile(file, Format(form) if form else None)
-    await _bring(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
+    await _import(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
 
 
-async def _bring(service: Service, source: Source, *, dry_run: bool, overwrite: bool, as_json: bool) -> None:
-    bring = Importer(
+async def _import(service: Service, source: Source, *, dry_run: bool, overwrite: bool, as_json: bool) -> None:
+    importer = Importer(
         database=service.database,
         state=service.state,
         sessions=service.sessions,
@@ -112,8 +113,8 @@ async def _bring(service: Service, source: Source, *, dry_run: bool, overwrite: 
         dry_run=dry_run,
         overwrite_passwords=overwrite,
     )
-    with bar("users") as progress:
-        summary = await bring(source, progress)
+    with progress_bars() as report:
+        summary = await importer(source, partial(report, "users"))
     if as_json:
         output.as_document(_document(summary))
     else:

@@ -7,12 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from gatehouse import logs
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
+from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_state
 from gatehouse.stores.accounts.database import Database
@@ -42,8 +41,8 @@ def move(*, as_json: bool) -> None:
     """
     given = settings_in_force()
     logs.configure("warning", given.log_format, cached=False)
-    with _bars(hidden=as_json) as bars:
-        moved, sessions = asyncio.run(_move(given, _reporter(bars)))
+    with progress_bars(hidden=as_json) as report:
+        moved, sessions = asyncio.run(_move(given, report))
     if as_json:
         return output.as_document({"tables": [each._asdict() for each in moved], "sessions": sessions})
     for each in moved:
@@ -75,26 +74,3 @@ async def _sessions(given: Settings, report: Callable[[str, int, int], None]) ->
         return await move_sessions(live_sessions(given.state_path, now), total, state, report)
     finally:
         await state.close()
-
-
-def _bars(*, hidden: bool) -> Progress:
-    return Progress(
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        disable=hidden,
-        console=Console(stderr=True),
-    )
-
-
-def _reporter(bars: Progress) -> Callable[[str, int, int], None]:
-    """One bar for each thing that is moved, made when it is first heard of."""
-    known: dict[str, TaskID] = {}
-
-    def report(name: str, done: int, total: int) -> None:
-        if name not in known:
-            known[name] = bars.add_task(name, total=total)
-        bars.update(known[name], completed=done)
-
-    return report

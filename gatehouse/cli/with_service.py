@@ -11,7 +11,6 @@ from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 import click
-from sqlalchemy.exc import ArgumentError
 
 from gatehouse import logs, settings
 from gatehouse.auth.audit import Caller
@@ -51,10 +50,7 @@ def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Ca
 async def _around(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
     logs.configure("warning", given.log_format, cached=False)
     require_data(given)
-    try:
-        service = open_service(given, caller=OPERATOR)
-    except ArgumentError:
-        raise ValueError("GATEHOUSE_DATABASE_URL is not a URL such as postgresql://user@host/name") from None
+    service = open_service(given, caller=OPERATOR)
     try:
         await migrate.check(service.database)
         await work(service)

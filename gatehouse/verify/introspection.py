@@ -10,10 +10,10 @@ import asyncio
 import hashlib
 import re
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from gatehouse.bounded_cache import BoundedCache
 from gatehouse.verify.errors import TokenInvalid, Unavailable
 from gatehouse.verify.fetch import check_url, fetch
 from gatehouse.verify.principal import Principal
@@ -21,8 +21,8 @@ from gatehouse.verify.principal import Principal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST_REMEMBERED = 10_000
-LONGEST_MEMORY = 60.0
+CACHE_SIZE = 10_000
+MAX_CACHE_SECONDS = 60.0
 # What an access token can look like; anything else is not worth a question.
 _TOKEN = re.compile(r"[A-Za-z0-9._-]{16,4096}")
 
@@ -41,24 +41,24 @@ class Introspector:
         timeout: float = 3.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not 0 <= remember <= LONGEST_MEMORY:
-            raise ValueError(f"remember: expected 0 to {LONGEST_MEMORY:.0f} seconds, got {remember}")
+        if not 0 <= remember <= MAX_CACHE_SECONDS:
+            raise ValueError(f"remember: expected 0 to {MAX_CACHE_SECONDS:.0f} seconds, got {remember}")
         self._url = check_url(url)
         self._key = service_key
         self._remember = remember
         self._timeout = timeout
         self._clock = clock
-        self._remembered: OrderedDict[bytes, tuple[float, Principal | None]] = OrderedDict()
+        self._cache: BoundedCache[bytes, tuple[float, Principal | None]] = BoundedCache(CACHE_SIZE)
 
     def check(self, token: str) -> Principal:
         name = _name(token)
-        known = self._recall(name)
-        return known if known is not None else self._learn(name, self._ask(token))
+        known = self._cached(name)
+        return known if known is not None else self._store(name, self._ask(token))
 
     async def check_async(self, token: str) -> Principal:
         name = _name(token)
-        known = self._recall(name)
-        return known if known is not None else self._learn(name, await asyncio.to_thread(self._ask, token))
+        known = self._cached(name)
+        return known if known is not None else self._store(name, await asyncio.to_thread(self._ask, token))
 
     def _ask(self, token: str) -> Any:
         return fetch(
@@ -72,22 +72,19 @@ class Introspector:
             },
         )
 
-    def _recall(self, name: bytes) -> Principal | None:
-        until, principal = self._remembered.get(name, (0.0, None))
+    def _cached(self, name: bytes) -> Principal | None:
+        until, principal = self._cache.get(name, (0.0, None))
         if self._clock() >= until:
             return None
         if principal is None:
             raise TokenInvalid("not active")
         return principal
 
-    def _learn(self, name: bytes, answer: Any) -> Principal:
+    def _store(self, name: bytes, answer: Any) -> Principal:
         principal = _principal(answer)
         if self._remember:
             until = self._clock() + self._remember
-            self._remembered[name] = (min(until, principal.expires) if principal else until, principal)
-            self._remembered.move_to_end(name)
-            while len(self._remembered) > MOST_REMEMBERED:
-                self._remembered.popitem(last=False)
+            self._cache[name] = (min(until, principal.expires) if principal else until, principal)
         if principal is None:
             raise TokenInvalid("not active")
         return principal

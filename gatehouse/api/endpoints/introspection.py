@@ -28,21 +28,18 @@ class IntrospectionEndpoint:
 
     async def introspect(self, request: Request) -> Reply:
         if await self._service_keys.owner(_service_key(request)) is None:
-            reply = resource(
+            return resource(
                 b'{"error":"invalid_client"}',
                 "application/json",
+                status=401,
                 extra=[("www-authenticate", 'Bearer realm="introspection"')],
             )
-            reply.status = 401
-            return reply
         try:
             form = await request.form()
         except (BodyUnreadable, BodyTooLarge):
             form = {}
         if "token" not in form:
-            reply = resource(b'{"error":"invalid_request"}', "application/json")
-            reply.status = 400
-            return reply
+            return resource(b'{"error":"invalid_request"}', "application/json", status=400)
         return resource(await self._state_of(form["token"]), "application/json")
 
     async def _state_of(self, token: str) -> bytes:

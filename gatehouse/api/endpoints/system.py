@@ -42,12 +42,11 @@ class SystemEndpoints:
         checks = {"accounts": self._database.ping(), "state": self._state.ping()}
         results = await asyncio.gather(*(_answers(check) for check in checks.values()))
         state = dict(zip(checks, ("up" if up else "down" for up in results), strict=True))
-        reply = resource(
+        return resource(
             msgspec.json.encode({"status": "ready" if all(results) else "not ready", **state}),
             "application/json",
+            status=200 if all(results) else 503,
         )
-        reply.status = 200 if all(results) else 503
-        return reply
 
     async def jwks(self, _request: Request) -> Reply:
         return resource(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)

@@ -60,14 +60,21 @@ def plain_failure(problem: Exception) -> Reply:
     return Reply(entry.status, f"{entry.en}\n".encode(), headers, entry.code)
 
 
-def resource(body: bytes, media_type: str, *, extra: Sequence[tuple[str, str]] = (), cache: str = "no-store") -> Reply:
+def resource(
+    body: bytes,
+    media_type: str,
+    *,
+    status: int = 200,
+    extra: Sequence[tuple[str, str]] = (),
+    cache: str = "no-store",
+) -> Reply:
     headers = [
         ("content-type", media_type),
         ("cache-control", cache),
         ("x-content-type-options", "nosniff"),
         *extra,
     ]
-    return Reply(200, body, headers)
+    return Reply(status, body, headers)
 
 
 @lru_cache(maxsize=256)

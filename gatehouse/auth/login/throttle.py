@@ -15,8 +15,10 @@ import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.refusals import NameLocked, TooManyRequests
+from gatehouse.bounded_cache import BoundedCache
 from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
+from gatehouse.stores.state.rules import gcra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -173,18 +175,12 @@ def _place_mark(name: str, place: str) -> str:
 
 
 class _LocalRateLimiter:
-    """GCRA in memory, bounded: when it is full the address seen longest ago is forgotten."""
+    """Rates counted in this process alone; when it is full the address seen longest ago is forgotten."""
 
     def __init__(self, rate: Rate) -> None:
-        self._span = float(rate.seconds)
-        self._interval = rate.seconds / rate.count
-        self._arrivals: dict[str, float] = {}
+        self._rate = rate
+        self._arrivals: BoundedCache[str, float] = BoundedCache(MAX_BUCKETS)
 
     def rate_limit(self, key: str, now: float) -> float:
-        arrival = max(self._arrivals.pop(key, now), now)
-        wait = arrival + self._interval - self._span - now
-        refused = wait > 1e-9
-        self._arrivals[key] = arrival if refused else arrival + self._interval
-        if len(self._arrivals) > MAX_BUCKETS:
-            self._arrivals.pop(next(iter(self._arrivals)))
-        return wait if refused else 0.0
+        wait, self._arrivals[key] = gcra(self._arrivals.get(key), self._rate, now)
+        return wait

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts.bootstrap import ADMIN_PERMS
 from gatehouse.auth.accounts.perms import ROOT, expand
+from gatehouse.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ class Profiles:
     def __init__(self, users: Users, clock: Callable[[], float]) -> None:
         self._users = users
         self._clock = clock
-        self._cache: dict[int, CachedProfile] = {}
+        self._cache: BoundedCache[int, CachedProfile] = BoundedCache(CACHE_SIZE)
 
     async def get(self, user: int, epoch: int) -> CachedProfile | None:
         """The profile of an enabled user; None if the user is disabled or gone."""
@@ -49,8 +50,6 @@ class Profiles:
         self._cache.pop(user, None)
         if profile is None or not profile.user.enabled:
             return None
-        if len(self._cache) >= CACHE_SIZE:
-            self._cache.pop(next(iter(self._cache)))
         entry = CachedProfile(profile, epoch, self._clock() + CACHE_TTL_SECONDS)
         self._cache[user] = entry
         return entry

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import jwt
 import msgspec
 
+from gatehouse.bounded_cache import BoundedCache
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -102,7 +104,7 @@ class AccessTokens:
         self._ring = ring
         self._issuer = issuer
         self._audience = audience
-        self._verified: dict[str, Claims] = {}
+        self._verified: BoundedCache[str, Claims] = BoundedCache(CACHE_SIZE)
         self._key_ring_version = ring.version
 
     def make(self, user: int, session: str, roles: Sequence[str], now: float, expires: float) -> str:
@@ -135,8 +137,6 @@ class AccessTokens:
             claims = await self._verify(token)
             if claims is None:
                 return None
-            if len(self._verified) >= CACHE_SIZE:
-                self._verified.pop(next(iter(self._verified)))  # the one remembered longest
             self._verified[token] = claims
         if now >= claims.expires:
             self._verified.pop(token, None)
@@ -163,7 +163,7 @@ class AccessTokens:
                 audience=self._audience,
                 options={
                     "require": ["exp", "iat", "sub", "sid"],
-                    # These two ask the machine's clock; ours is handed in, and `read` looks at it every time.
+                    # These two ask the machine's clock; ours is handed in, and `verify` looks at it every time.
                     "verify_exp": False,
                     "verify_iat": False,
                 },

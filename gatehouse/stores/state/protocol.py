@@ -167,29 +167,3 @@ class State(Protocol):
         ...
 
     async def close(self) -> None: ...
-
-
-def next_failures(before: Failures | None, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
-    """The rule of waiting, for engines that run Python inside their transaction.
-
-    Free failures are counted in a window that starts with the first. The one that uses up the last free failure
-    starts the first wait; from then on every failure is a step further, until `memory` seconds pass without one.
-    """
-    if before is None or now >= forgotten_at(before, waits):
-        before = Failures(key, 0, now, 0, 0.0)
-    if before.until > now:
-        return None
-    if before.level == 0 and now >= before.since + waits.window:
-        before = Failures(key, 0, now, 0, 0.0)
-    failures = before.failures + 1
-    if before.level == 0 and failures < waits.free:
-        return before._replace(failures=failures)
-    step = waits.steps[min(before.level, len(waits.steps) - 1)]
-    return before._replace(failures=failures, since=now, level=before.level + 1, until=now + step)
-
-
-def forgotten_at(failures: Failures, waits: BackoffPolicy) -> float:
-    """When a record no longer says anything."""
-    if failures.level == 0:
-        return failures.since + waits.window
-    return failures.until + waits.memory

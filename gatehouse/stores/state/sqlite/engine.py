@@ -18,9 +18,8 @@ from gatehouse.stores.state.protocol import (
     Failures,
     Rotation,
     Session,
-    forgotten_at,
-    next_failures,
 )
+from gatehouse.stores.state.rules import forgotten_at, gcra, next_failures
 from gatehouse.stores.state.sqlite.commits import Commits
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
 from gatehouse.stores.state.sqlite.writer import Writer
@@ -165,17 +164,12 @@ class SQLiteState:
     # Limits
 
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
-        """GCRA: one number a key, the time at which the key would be idle again."""
-        interval = rate.seconds / rate.count
-
         def work(db: apsw.Connection) -> float:
             row = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).fetchone()
-            arrival = max(float(row[0]) if row else now, now)
-            wait = arrival + interval - rate.seconds - now
-            if wait > 1e-9:
-                return wait
-            db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival + interval))
-            return 0.0
+            wait, arrival = gcra(float(row[0]) if row else None, rate, now)
+            if not wait:
+                db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival))
+            return wait
 
         return await self._writer.write(work)
 

@@ -1,4 +1,4 @@
--- Count one event against a rate (GCRA): one number a key, the time at which the key would be idle again.
+-- Count one event against a rate: `gcra` of rules.py; a property test holds the two together.
 --   in    now, seconds between two events at the full rate, seconds of the rate
 --   out   seconds to wait, as text; 0 if the event was within the rate and has been counted
 local now, interval, span = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -1,7 +1,7 @@
--- Count one failure: `next_strikes` of the protocol, word for word; the test suite holds the two together.
---   keys  the failures under one name, the index of all names that must wait
+-- Count one failure: `next_failures` of rules.py; a property test holds the two together.
+--   keys  the failures under one name, the index of all names that are locked
 --   in    name, now, free failures, their window, how long steps are remembered, the steps
---   out   failures, since, level and until, as one text; nothing if the name is waiting already
+--   out   failures, since, level and until, as one text; nothing if the name is locked already
 local name, now, free = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local window, memory = tonumber(ARGV[4]), tonumber(ARGV[5])
 local failures, since, level, till = 0, now, 0, 0

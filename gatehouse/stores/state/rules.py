@@ -1,0 +1,57 @@
+"""The rules that every engine applies: rate limits (GCRA) and the backoff after failures. Pure functions.
+
+Engines that run Python inside their transaction call them. The Lua scripts of Redis say the same; a property test in
+`tests/stores/test_limits.py` holds the two together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.stores.state.protocol import Failures
+
+if TYPE_CHECKING:
+    from gatehouse.parsing import Rate
+    from gatehouse.stores.state.protocol import BackoffPolicy
+
+# Sums of floats differ in the last digits; a wait shorter than this is none.
+NO_WAIT_SECONDS = 1e-9
+
+
+def gcra(arrival: float | None, rate: Rate, now: float) -> tuple[float, float]:
+    """One event under a rate, by the generic cell rate algorithm.
+
+    `arrival` is the one number kept for a key: when it would be idle again. Returns the seconds to wait, 0 if the
+    event is within the rate, and the number to keep.
+    """
+    interval = rate.seconds / rate.count
+    arrival = now if arrival is None else max(arrival, now)
+    wait = arrival + interval - rate.seconds - now
+    if wait > NO_WAIT_SECONDS:
+        return wait, arrival
+    return 0.0, arrival + interval
+
+
+def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
+    """The record after one more failure; None if the key is locked and the failure does not count.
+
+    Free failures are counted in a window that starts with the first. The one that uses up the last free failure
+    starts the first lockout; from then on every failure is a step further, until `policy.memory` seconds pass
+    without one.
+    """
+    if before is None or now >= forgotten_at(before, policy):
+        before = Failures(key, 0, now, 0, 0.0)
+    if before.until > now:
+        return None
+    failures = before.failures + 1
+    if before.level == 0 and failures < policy.free:
+        return before._replace(failures=failures)
+    step = policy.steps[min(before.level, len(policy.steps) - 1)]
+    return before._replace(failures=failures, since=now, level=before.level + 1, until=now + step)
+
+
+def forgotten_at(failures: Failures, policy: BackoffPolicy) -> float:
+    """When a record no longer says anything."""
+    if failures.level == 0:
+        return failures.since + policy.window
+    return failures.until + policy.memory
