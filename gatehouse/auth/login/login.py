@@ -69,9 +69,8 @@ class Login:
         self._decoy_hashes = decoy_hashes
 
     async def __call__(self, attempt: LoginAttempt, caller: Caller) -> Session:
-        with self._hashes.reserve(
-            name_key(attempt.username)
-        ):  # in a flood most logins end here, before they cost anything
+        # Before anything else: in a flood most logins end here, and have cost nothing.
+        with self._hashes.reserve(name_key(attempt.username)):
             return await self._log_in(attempt, caller)
 
     async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> Session:
@@ -102,7 +101,10 @@ class Login:
     async def _pass_captcha(self, attempt: LoginAttempt, caller: Caller) -> None:
         """Use up the captcha that is named, whatever comes of it, before anything costly happens."""
         refusal = await self._captcha_refusal(attempt)
-        if refusal is None or await self._needs_no_captcha(attempt.username, caller.address):
+        if refusal is None:
+            await self._throttle.admit_solved_captcha()
+            return
+        if await self._needs_no_captcha(attempt.username, caller.address):
             return
         if not isinstance(refusal, FieldMissing):
             wrong = isinstance(refusal, CaptchaWrong)

@@ -1,5 +1,9 @@
 """Limits: how often one may try, by address, by name, and all together.
 
+Addresses. An IPv4 address counts by itself. A provider hands one customer an IPv6 network of /64 to /48, so IPv6 counts
+under all three widths; the wider ones hold several customers and are allowed more. The limit of all logins together is
+charged only for what has passed a captcha: nobody uses it up for the others without solving one for each try.
+
 Names. Failed logins are counted under (name, place). A place is an address from which this name has logged in
 before, or else `elsewhere`, which all other addresses share. So guessing from a thousand addresses is guessing from
 one, and whoever uses up `elsewhere` has not locked the owner out at home. After the free failures each further one
@@ -12,6 +16,7 @@ at once count as N and reveal no more than N in a row would, and N correct login
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.refusals import NameLocked, TooManyRequests
@@ -29,6 +34,8 @@ LOCKOUT_STEPS = (30, 60, 120, 240, 480, 900)
 # Steps are remembered for a day after the last wait; a place for as long as a session can last.
 BACKOFF_KEPT_SECONDS = 86_400
 KNOWN_PLACE_SECONDS = 30 * 86_400
+# Widths under which an IPv6 address is counted, narrowest first, and how many times the rate each is allowed.
+IPV6_WIDTHS = ((64, 1), (56, 4), (48, 16))
 # Addresses whose captcha allowance one worker keeps track of.
 MAX_BUCKETS = 50_000
 
@@ -45,7 +52,7 @@ class Limits(NamedTuple):
 
 
 def address_bucket(address: str) -> str:
-    """The unit that limits count: an IPv4 address, an IPv6 /64; no address means one bucket for all such."""
+    """The narrowest unit that is counted: an IPv4 address, an IPv6 /64; all without an address share one."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -53,6 +60,15 @@ def address_bucket(address: str) -> str:
     if parsed.version == 4:
         return address
     return str(parsed.ipv4_mapped or ipaddress.IPv6Network((parsed, 64), strict=False).network_address)
+
+
+def address_buckets(address: str) -> list[tuple[str, int]]:
+    """Every unit an address counts under, and how many times the rate each is allowed."""
+    narrowest = address_bucket(address)
+    if ":" not in narrowest:
+        return [(narrowest, 1)]
+    wider = [(str(ipaddress.IPv6Network((narrowest, width), strict=False)), times) for width, times in IPV6_WIDTHS[1:]]
+    return [(narrowest, 1), *wider]
 
 
 class Lockout(NamedTuple):
@@ -71,25 +87,32 @@ class Throttle:
         self._limits = limits
         name = limits.login_name
         self._waits = BackoffPolicy(name.count, name.seconds, LOCKOUT_STEPS, BACKOFF_KEPT_SECONDS)
-        self._captchas = _LocalRateLimiter(limits.captcha_address)
+        self._captchas = {times: _LocalRateLimiter(_times(limits.captcha_address, times)) for _, times in IPV6_WIDTHS}
 
     def admit_captcha(self, address: str) -> None:
         """Counted in this process alone: a flood of captchas must not become a flood of writes."""
-        wait = self._captchas.rate_limit(address_bucket(address), self._clock())
-        if wait:
-            raise TooManyRequests(wait, "captchas from this address")
+        for bucket, times in address_buckets(address):
+            wait = self._captchas[times].rate_limit(bucket, self._clock())
+            if wait:
+                raise TooManyRequests(wait, "captchas from this address")
 
     async def admit_login(self, address: str) -> None:
-        await self._consume(f"login|{address_bucket(address)}", self._limits.login_address, "logins from this address")
+        await self._consume_by_address("login", address, self._limits.login_address)
+
+    async def admit_solved_captcha(self) -> None:
+        """The limit of all logins together."""
         await self._consume("login", self._limits.login_total, "logins in all")
 
     async def admit_refresh(self, address: str) -> None:
-        await self._consume(
-            f"refresh|{address_bucket(address)}", self._limits.refresh_address, "refreshes from this address"
-        )
+        await self._consume_by_address("refresh", address, self._limits.refresh_address)
 
     async def admit_password_change(self, user: int) -> None:
         await self._consume(f"password|{user}", self._limits.password_user, "password changes of this user")
+
+    async def _consume_by_address(self, what: str, address: str, rate: Rate) -> None:
+        # One after the other: what a narrow network is refused must not count against its neighbours.
+        for bucket, times in address_buckets(address):
+            await self._consume(f"{what}|{bucket}", _times(rate, times), f"{what} from this address")
 
     async def _consume(self, key: str, rate: Rate, what: str) -> None:
         wait = await self._state.rate_limit(key, rate, self._clock())
@@ -145,6 +168,8 @@ class Unlimited(Throttle):
 
     async def admit_login(self, address: str) -> None: ...
 
+    async def admit_solved_captcha(self) -> None: ...
+
     async def admit_refresh(self, address: str) -> None: ...
 
     async def admit_password_change(self, user: int) -> None: ...
@@ -158,6 +183,10 @@ class Unlimited(Throttle):
         return Failures(key, 0, 0.0, 0, 0.0)
 
     async def succeeded(self, key: str, username: str, address: str) -> None: ...
+
+
+def _times(rate: Rate, times: int) -> Rate:
+    return replace(rate, count=rate.count * times)
 
 
 def _key(name: str, place: str) -> str:

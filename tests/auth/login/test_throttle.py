@@ -193,3 +193,52 @@ def test_beside_a_trusted_proxy_strangers_are_still_not_believed(tmp_path: Path)
             for n in range(3)
         ]
         assert codes == ["00000", "00000", "A0502"]
+
+
+def test_made_up_captchas_use_up_nothing_that_all_share(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_login_total="4/minute") as gatehouse:
+        for n in range(20):
+            made_up = {"captchaId": f"00000000-0000-4000-8000-{n:012}"}
+            assert gatehouse.login(address=f"2001:db8:{n}::1", changes=made_up).code == "A0242"
+            assert gatehouse.login(address=f"2001:db8:{n}::1", changes={"captchaCode": "zzzz"}).code == "A0240"
+        assert [gatehouse.login(address=f"203.0.113.{n}").code for n in range(5)] == ["00000"] * 4 + ["A0502"]
+
+
+def test_a_name_that_needs_no_captcha_uses_up_nothing_that_all_share(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_login_total="2/minute", hash_queue=500) as gatehouse:
+        gatehouse.run(gatehouse.service.accounts.edit_user("admin", captcha_exempt=True))
+        for n in range(6):
+            without = {"captchaId": "", "captchaCode": ""}
+            assert gatehouse.login(address=f"198.51.100.{n}", password="wrong", changes=without).code == "A0210"
+        assert gatehouse.login("nobody", address="203.0.113.9").code == "A0210"
+
+
+@pytest.mark.parametrize(("network", "times"), [("2001:db8:1:2{:02x}::1", 4), ("2001:db8:1:{:02x}00::1", 16)])
+def test_a_wider_ipv6_network_is_counted_too(tmp_path: Path, network: str, times: int) -> None:
+    """All of one /56, then one of each /56 in a /48: what one customer of a provider may hold."""
+    with InProcess(tmp_path / "data", limits="on", limit_login_address="1/minute", hash_queue=500) as gatehouse:
+        codes = [gatehouse.login("nobody", address=network.format(n)).code for n in range(times + 1)]
+        assert codes[-1] == "A0502"
+        assert "A0502" not in codes[:-1]
+        assert gatehouse.login(address="2001:db8:2::1").status == 200, "another customer"
+
+
+def test_one_64_does_not_use_up_what_its_neighbours_have(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_login_address="1/minute") as gatehouse:
+        for _ in range(20):
+            gatehouse.login(address="2001:db8:1:200::1")
+        assert gatehouse.login(address="2001:db8:1:201::1").status == 200
+
+
+def test_captchas_and_refreshes_count_wider_ipv6_networks_too(tmp_path: Path) -> None:
+    with InProcess(
+        tmp_path / "data", limits="on", limit_captcha_address="1/minute", limit_refresh_address="1/minute"
+    ) as gatehouse:
+        hosts = [f"2001:db8:1:{n:02x}::1" for n in range(5)]
+        captchas = [gatehouse.request("GET", "/api/v1/auth/captcha", address=host).code for host in hosts]
+        assert captchas == ["00000"] * 4 + ["A0502"]
+        body = {"refreshToken": "x"}
+        refreshes = [
+            gatehouse.request("POST", "/api/v1/auth/refresh-token", body=body, address=host).code for host in hosts
+        ]
+        assert refreshes == ["A0231"] * 4 + ["A0502"]
