@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.service import Service
-    from gatehouse.transfer.rows import OperationMetrics, Source, Summary
+    from gatehouse.transfer.rows import ImportCount, Source, Summary
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -143,7 +143,7 @@ def _say(summary: Summary) -> None:
     echo("Dry run: nothing was written." if summary.dry_run else "Done.")
 
 
-def _tallies(summary: Summary) -> dict[str, OperationMetrics]:
+def _tallies(summary: Summary) -> dict[str, ImportCount]:
     return {"departments": summary.departments, "roles": summary.roles, "users": summary.users}
 
 

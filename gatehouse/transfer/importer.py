@@ -21,7 +21,7 @@ from gatehouse.stores.accounts.roles import Role, Roles
 from gatehouse.stores.accounts.users import Users, name_key
 from gatehouse.stores.errors import Duplicate
 from gatehouse.transfer.plan import Context, Plan, Seen, plan
-from gatehouse.transfer.rows import OperationMetrics, Summary, cut_cycles
+from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ class Importer:
         changed = [
             row for row in rows if row.id in here and (row.name, row.parent) != (here[row.id].name, here[row.id].parent)
         ]
-        self._summary.departments = OperationMetrics(len(new), len(changed), len(rows) - len(new) - len(changed))
+        self._summary.departments = ImportCount(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
         if entries and not self._dry_run:
@@ -110,7 +110,7 @@ class Importer:
         wanted = [Role(0, row.code, row.name, row.enabled, tuple(sorted(row.perms)), 0) for row in rows]
         new = [role for role in wanted if role.code not in here]
         changed = [role for role in wanted if role.code in here and _differs(role, here[role.code])]
-        self._summary.roles = OperationMetrics(len(new), len(changed), len(wanted) - len(new) - len(changed))
+        self._summary.roles = ImportCount(len(new), len(changed), len(wanted) - len(new) - len(changed))
         entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
         entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
         if entries and not self._dry_run:

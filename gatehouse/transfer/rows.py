@@ -82,7 +82,7 @@ class Source(Protocol):
 
 
 @dataclass(slots=True)
-class OperationMetrics:
+class ImportCount:
     added: int = 0
     changed: int = 0
     unchanged: int = 0
@@ -93,9 +93,9 @@ class Summary:
     """What an import did, or would do."""
 
     dry_run: bool
-    departments: OperationMetrics = field(default_factory=OperationMetrics)
-    roles: OperationMetrics = field(default_factory=OperationMetrics)
-    users: OperationMetrics = field(default_factory=OperationMetrics)
+    departments: ImportCount = field(default_factory=ImportCount)
+    roles: ImportCount = field(default_factory=ImportCount)
+    users: ImportCount = field(default_factory=ImportCount)
     skipped: int = 0
     made_way: str | None = None  # the administrator of the first start, if it was replaced
     refused: list[Remark] = field(default_factory=list)

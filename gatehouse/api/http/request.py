@@ -5,6 +5,7 @@ Over an RSGI scope and protocol; nothing is parsed before somebody asks for it.
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
@@ -12,7 +13,6 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
-from gatehouse.api.http.body_timeout import BodyTimeout
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.forms import is_form, read_form
 from gatehouse.api.http.query import read_id, read_query
@@ -35,7 +35,6 @@ DRAIN_LIMIT = 8 * 1024 * 1024
 _NO_PARAMETERS: Mapping[str, str] = {}
 
 _decode = msgspec.json.Decoder().decode
-_body_timeout = BodyTimeout(BODY_SECONDS)
 
 
 class Request:
@@ -131,7 +130,7 @@ class Request:
 
     async def _body(self) -> bytes:
         try:
-            with _body_timeout:
+            async with asyncio.timeout(BODY_SECONDS):
                 return await self._whole_body()
         except TimeoutError:
             raise BodyUnreadable("the body did not arrive in time") from None
