@@ -8,12 +8,17 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.authenticator import Authenticator
+from gatehouse.auth.factors.enrolment import Enrolment
+from gatehouse.auth.factors.fresh_proof import FreshProof
+from gatehouse.auth.factors.vault import TotpVault
+from gatehouse.auth.factors.verifier import CodeVerifier
 from gatehouse.auth.keys.ring import KeyRing, WrongSecret, derive
 from gatehouse.auth.keys.rotation import KeyRotation
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
@@ -30,6 +35,7 @@ from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts.audit_trail import AuditTrail
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.factors import Factors
 from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
@@ -72,6 +78,8 @@ class Service:
     authenticator: Authenticator
     accounts: Accounts
     self_service: SelfService
+    totp_vault: TotpVault
+    enrolment: Enrolment
     service_keys: ServiceKeyVerifier
     tasks: list[asyncio.Task[None]]
 
@@ -123,6 +131,11 @@ class Service:
             # What was good is kept: everybody stays logged in, and an operator has time to mend it.
             log.warning("the master secret cannot be used", problem=str(problem))
 
+    async def reseal(self, secret: bytes) -> int:
+        """Seal all that is stored sealed under `secret`; how many signing keys are among it."""
+        await self.totp_vault.reseal(secret)
+        return await self.key_rotation.reseal(secret)
+
     def _reload_secrets(self) -> None:
         secrets = read_secrets(self.settings)
         if secrets != self.ring.secrets:
@@ -136,6 +149,7 @@ class Stores(NamedTuple):
 
     database: Database
     users: Users
+    factors: Factors
     roles: Roles
     departments: Departments
     keys: Keys
@@ -179,6 +193,11 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         clock=clock,
         access_ttl=settings.access_ttl,
     )
+    totp_vault = TotpVault(ring, stores.factors)
+    verifier = CodeVerifier(factors=stores.factors, vault=totp_vault, state=stores.state, clock=clock)
+    proof = FreshProof(
+        users=stores.users, hashes=hashes, throttle=throttle, sessions=sessions, audit=audit, clock=clock
+    )
     accounts = Accounts(
         users=stores.users,
         roles=stores.roles,
@@ -210,6 +229,16 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         self_service=SelfService(
             sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit, clock=clock
         ),
+        totp_vault=totp_vault,
+        enrolment=Enrolment(
+            factors=stores.factors,
+            vault=totp_vault,
+            verifier=verifier,
+            proof=proof,
+            audit=audit,
+            clock=clock,
+            issuer=urlsplit(settings.public_url).netloc,
+        ),
         service_keys=ServiceKeyVerifier(stores.service_keys),
         tasks=[],
     )
@@ -220,6 +249,7 @@ def open_stores(settings: Settings) -> Stores:
     return Stores(
         database=database,
         users=Users(database),
+        factors=Factors(database),
         roles=Roles(database),
         departments=Departments(database),
         keys=Keys(database),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.endpoints.auth import AuthEndpoints
 from gatehouse.api.endpoints.console import console_endpoints
+from gatehouse.api.endpoints.factors import FactorEndpoints
 from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
 from gatehouse.api.endpoints.system import SystemEndpoints
 from gatehouse.api.endpoints.users import UserEndpoints
@@ -106,6 +107,7 @@ def build_routes(service: Service, painter: Painter, metrics: Metrics) -> Routes
         "end_session": own.end_session,
         "end_other_sessions": own.end_other_sessions,
         "change_password": own.change_password,
+        **FactorEndpoints(service).endpoints(),
         **(console_endpoints(service) if service.settings.console else {}),
     }
     routes = Routes()

@@ -55,6 +55,11 @@ class Event(StrEnum):
     DEPARTMENT_ADDED = "department.added"
     DEPARTMENT_CHANGED = "department.changed"
     DEPARTMENT_DELETED = "department.deleted"
+    FACTOR_ADDED = "factor.added"
+    FACTOR_REMOVED = "factor.removed"
+    FACTOR_RESET = "factor.reset"
+    RECOVERY_CODE_USED = "recovery_code.used"
+    RECOVERY_CODES_RENEWED = "recovery_codes.renewed"
     LIMIT_LIFTED = "limit.lifted"
     KEY_ADDED = "key.added"
     KEY_RETIRED = "key.retired"
@@ -71,6 +76,7 @@ class LoginFailure(StrEnum):
     PASSWORD = "password"
     UNKNOWN_NAME = "unknown_name"
     DISABLED = "disabled"
+    SECOND_FACTOR = "second_factor"
     WAITING = "waiting"
 
 

@@ -59,6 +59,22 @@ class CredentialsWrong(Refused):
     """Unknown name, wrong password or disabled user: the caller cannot tell which."""
 
 
+class SecondFactorNeeded(Refused):
+    """Password and captcha were right, and a code is needed, or the one that came along is wrong."""
+
+
+class SecondFactorCodeWrong(Refused):
+    """A code that is wrong or was used before, where the caller is known."""
+
+
+class AlreadyEnrolled(Refused):
+    """There is an authenticator already; it has to go before another comes."""
+
+
+class NoSuchFactor(Refused):
+    """Nothing is enrolled, or no enrolment is under way."""
+
+
 class NameLocked(RefusedFor):
     """Too many failed logins under this name, whether it exists or not."""
 

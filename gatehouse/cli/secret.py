@@ -41,8 +41,8 @@ async def rotate(service: Service, *, now: bool) -> None:
     """Replace the master secret by a new one. Nobody is logged out.
 
     First the new secret is added to the file, so that every worker can open what it makes; 20 seconds later it
-    moves to the front, and the signing keys are sealed under it. No restart is needed. The old one still opens
-    refresh tokens; when all have been renewed, `gatehouse secret forget` removes it.
+    moves to the front, and signing keys and second factors are sealed under it. No restart is needed. The old one
+    still opens refresh tokens; when all have been renewed, `gatehouse secret forget` removes it.
 
     Where nodes do not share the file, or the secret comes from GATEHOUSE_SECRET, do the same steps by hand: add the
     new one as GATEHOUSE_SECRET_PREVIOUS (or as a second line) on every node and restart them one by one; then swap
@@ -58,7 +58,7 @@ async def rotate(service: Service, *, now: bool) -> None:
     if not now:
         echo(f"Added a new secret to {path}; in {ALL_HAVE_READ:.0f} seconds every worker has read it ...")
         await sleep(ALL_HAVE_READ)
-    number = await service.key_rotation.reseal(new)
+    number = await service.reseal(new)
     write_secrets(path, [new, *known])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
     echo(f"The new secret is in force and seals {number} signing key(s). The old one still opens refresh tokens;")
@@ -86,7 +86,7 @@ async def forget(service: Service, *, yes: bool) -> None:
     if time.time() < rotated + service.settings.refresh_ttl:
         when = relative(rotated - time.time())
         confirm(f"The secret changed {when}: whoever has not refreshed since must log in again. Go on?", yes=yes)
-    await service.key_rotation.reseal(first)
+    await service.reseal(first)
     write_secrets(path, [first])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"forgotten": len(others)})
     return echo(f"Removed {len(others)} old secret(s) from {path}.")
@@ -95,7 +95,7 @@ async def forget(service: Service, *, yes: bool) -> None:
 @secret.command("reseal")
 @with_service
 async def reseal(service: Service) -> None:
-    """Seal the signing keys under the secret that stands first now.
+    """Seal the signing keys and the second factors under the secret that stands first now.
 
     Needed only after a secret was replaced by hand; `rotate` and `forget` do it by themselves.
 
@@ -103,7 +103,7 @@ async def reseal(service: Service) -> None:
     Example:
       gatehouse secret reseal
     """
-    number = await service.key_rotation.reseal(service.ring.secrets[0])
+    number = await service.reseal(service.ring.secrets[0])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
     echo(f"Sealed {number} signing key(s) under the first secret.")
 

@@ -58,6 +58,18 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"
     ),
     refusals.CredentialsWrong: ErrorEntry(400, "A0210", "Wrong username or password", "用户名或密码错误"),
+    refusals.SecondFactorNeeded: ErrorEntry(
+        400,
+        "A0220",
+        "Type the six digits of your authenticator app, or a recovery code, into the captcha field",
+        "请在验证码输入框中填写身份验证器的 6 位动态码或恢复码",
+    ),
+    refusals.SecondFactorCodeWrong: ErrorEntry(
+        400,
+        "A0220",
+        "The code is wrong or was used already: wait for the next one",
+        "动态码错误或已使用，请等待下一个",
+    ),
     refusals.NameLocked: ErrorEntry(
         429, "A0211", "Too many failed logins, try again in {wait}", "登录失败次数过多，请在 {wait} 后重试"
     ),
@@ -75,6 +87,12 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         403, "A0301", "Not with the account that you are using", "不能对当前账号执行此操作"
     ),
     refusals.NoSuchSession: ErrorEntry(404, "C0113", "You have no such session", "没有该会话"),
+    refusals.NoSuchFactor: ErrorEntry(
+        404, "C0113", "There is no second factor to do this with, begin again", "没有可用的双重验证，请重新开始"
+    ),
+    refusals.AlreadyEnrolled: ErrorEntry(
+        409, "A0440", "You have an authenticator app already, remove it first", "已绑定身份验证器，请先解绑"
+    ),
     Missing: ErrorEntry(404, "C0113", "There is no such entry", "该记录不存在"),
     Duplicate: ErrorEntry(409, "A0440", "This name or code is taken already", "名称或编码已存在"),
     InUse: ErrorEntry(409, "A0440", "It is still in use, so it cannot go or move there", "仍在使用中，无法执行该操作"),

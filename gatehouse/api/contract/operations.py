@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.contract import factors
 from gatehouse.api.contract.console import CONSOLE
 from gatehouse.api.contract.operation import (
     JSON,
@@ -146,6 +147,7 @@ OWN_ACCOUNT = (
         limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
         refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
     ),
+    *factors.OPERATIONS,
 )
 
 OPERATIONS = (*AUTH, *OWN_ACCOUNT, *CONSOLE)

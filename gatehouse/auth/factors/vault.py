@@ -30,12 +30,20 @@ class TotpVault:
     def __init__(self, ring: KeyRing, store: Factors) -> None:
         self._ring = ring
         self._store = store
+        self._decoy: tuple[bytes, bytes] | None = None
 
     def seal(self, user: int, totp_secret: bytes) -> bytes:
         return seal_totp(self._ring.secrets[0], user, totp_secret)
 
     def open(self, user: int, sealed: bytes) -> bytes:
         return open_totp(self._ring.secrets, user, sealed)
+
+    def decoy(self, user: int, totp_secret: bytes) -> bytes:
+        """A sealed secret to open in place of a real one: sealed once for each master secret."""
+        first = self._ring.secrets[0]
+        if self._decoy is None or self._decoy[0] != first:
+            self._decoy = (first, seal_totp(first, user, totp_secret))
+        return self._decoy[1]
 
     async def reseal(self, secret: bytes) -> int:
         """Seal every TOTP secret under `secret`; how many there are."""

@@ -1,0 +1,122 @@
+"""One's own second factor: bodies, data and the rows of the table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Limit, Operation
+from gatehouse.api.contract.schemas import Password  # noqa: TC001 - msgspec reads the types
+from gatehouse.auth import refusals
+
+FactorCode = Annotated[
+    str, Meta(min_length=1, max_length=32, description="Six digits of the app, or a recovery code: `k7m2p-9xwqd`.")
+]
+
+
+class CurrentPasswordBody(Struct):
+    currentPassword: Password
+
+
+class FactorCodeBody(Struct):
+    code: FactorCode
+
+
+class FactorProofBody(Struct):
+    currentPassword: Password
+    code: FactorCode
+
+
+class PasskeyData(Struct):
+    """Times are ISO 8601 in UTC; `lastUsed` is null until the passkey has logged its owner in."""
+
+    id: int
+    name: str
+    created: str
+    lastUsed: str | None
+
+
+class SecondFactorData(Struct):
+    totp: bool
+    passkeys: list[PasskeyData]
+    recoveryCodesLeft: int
+
+
+class NewTotpData(Struct):
+    """Shown once. Nothing is on until `PUT` has presented a code."""
+
+    secret: Annotated[str, Meta(description="Base32, to type into an app that cannot read the QR code.")]
+    uri: Annotated[str, Meta(description="otpauth://, what the QR code holds.")]
+    qrCode: Annotated[str, Meta(description="The QR code as a data URI: an SVG picture.")]
+
+
+class RecoveryCodesData(Struct):
+    recoveryCodes: Annotated[list[str], Meta(description="Shown once, each good once.")]
+
+
+_PASSWORD_REFUSALS = (refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS)
+_PROOF_REFUSALS = (refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *_PASSWORD_REFUSALS)
+
+OPERATIONS = (
+    Operation(
+        "second_factor",
+        "GET",
+        f"{PREFIX}/users/me/second-factor",
+        "The caller's second factors",
+        Group.OWN_ACCOUNT,
+        data=SecondFactorData,
+        secured=True,
+        refusals=STORE_REFUSALS,
+    ),
+    Operation(
+        "begin_totp",
+        "POST",
+        f"{PREFIX}/users/me/totp",
+        "Begin to enrol an authenticator app",
+        Group.OWN_ACCOUNT,
+        body=CurrentPasswordBody,
+        body_required=True,
+        data=NewTotpData,
+        secured=True,
+        limits=(Limit.LOGIN_NAME,),
+        refusals=(refusals.AlreadyEnrolled, *_PASSWORD_REFUSALS),
+    ),
+    Operation(
+        "confirm_totp",
+        "PUT",
+        f"{PREFIX}/users/me/totp",
+        "Switch the authenticator app on with its first code",
+        Group.OWN_ACCOUNT,
+        body=FactorCodeBody,
+        body_required=True,
+        data=RecoveryCodesData,
+        secured=True,
+        refusals=(refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *STORE_REFUSALS),
+    ),
+    Operation(
+        "end_totp",
+        "DELETE",
+        f"{PREFIX}/users/me/totp",
+        "Remove the authenticator app and the recovery codes",
+        Group.OWN_ACCOUNT,
+        body=FactorProofBody,
+        body_required=True,
+        secured=True,
+        limits=(Limit.LOGIN_NAME,),
+        refusals=_PROOF_REFUSALS,
+    ),
+    Operation(
+        "renew_recovery_codes",
+        "POST",
+        f"{PREFIX}/users/me/recovery-codes",
+        "Ten new recovery codes in place of all old ones",
+        Group.OWN_ACCOUNT,
+        body=FactorProofBody,
+        body_required=True,
+        data=RecoveryCodesData,
+        secured=True,
+        limits=(Limit.LOGIN_NAME,),
+        refusals=_PROOF_REFUSALS,
+    ),
+)

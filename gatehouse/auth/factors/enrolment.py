@@ -1,0 +1,128 @@
+"""Enrolment of an authenticator app: what people do to their own second factor, and what operators do to it.
+
+Two steps. The first, after a fresh proof, stores a secret that is not on yet and shows it. The second presents a code:
+that shows that the app works, switches the factor on and hands out ten recovery codes, once. A secret that was not
+confirmed within ten minutes is worth nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.factors import recovery, totp
+from gatehouse.auth.factors.codes import read_code
+from gatehouse.auth.refusals import AlreadyEnrolled, NoSuchFactor, SecondFactorCodeWrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.factors.fresh_proof import FreshProof
+    from gatehouse.auth.factors.vault import TotpVault
+    from gatehouse.auth.factors.verifier import CodeVerifier
+    from gatehouse.stores.accounts.factors import Factors
+
+CONFIRM_SECONDS = 600
+
+
+class NewTotp(NamedTuple):
+    """Shown to the person who enrols, and to nobody else."""
+
+    secret: str
+    uri: str
+
+
+class FactorStatus(NamedTuple):
+    totp: bool
+    recovery_codes_left: int
+
+
+class Enrolment:
+    def __init__(
+        self,
+        *,
+        factors: Factors,
+        vault: TotpVault,
+        verifier: CodeVerifier,
+        proof: FreshProof,
+        audit: Audit,
+        clock: Callable[[], float],
+        issuer: str,
+    ) -> None:
+        self._factors = factors
+        self._vault = vault
+        self._verifier = verifier
+        self._proof = proof
+        self._audit = audit
+        self._clock = clock
+        self._issuer = issuer
+
+    async def status(self, user: int) -> FactorStatus:
+        stored = await self._factors.totp(user)
+        on = stored is not None and stored.confirmed is not None
+        return FactorStatus(on, await self._factors.recovery_codes_left(user) if on else 0)
+
+    async def begin(self, principal: Principal, password: str, caller: Caller) -> NewTotp:
+        found = await self._proof.password(principal, password, caller)
+        return await self.begin_for(found.user.id, found.user.username)
+
+    async def begin_for(self, user: int, username: str) -> NewTotp:
+        """For whoever has shown by other means to be this user."""
+        secret = totp.new_secret()
+        if not await self._factors.begin_totp(user, self._vault.seal(user, secret), self._clock()):
+            raise AlreadyEnrolled("a second factor is on")
+        return NewTotp(totp.base32(secret), totp.uri(secret, self._issuer, username))
+
+    async def confirm(self, user: int, typed: str, caller: Caller, session: str | None = None) -> list[str]:
+        """Switch the factor on; the recovery codes are returned here and never again."""
+        stored = await self._factors.totp(user)
+        now = self._clock()
+        if stored is None or stored.confirmed is not None or now >= stored.created + CONFIRM_SECONDS:
+            raise NoSuchFactor("no enrolment is under way")
+        code = read_code(typed)
+        right = await self._verifier.judge(user, stored.sealed, code) if code else None
+        if right is None or not await self._verifier.use(right):
+            raise SecondFactorCodeWrong("enrolment")
+        codes = recovery.new_codes()
+        digests = recovery.digests(self._vault.open(user, stored.sealed), codes)
+        if not await self._factors.confirm_totp(user, stored.sealed, now, digests):
+            raise NoSuchFactor("the enrolment was replaced meanwhile")
+        self._audit.record(Event.FACTOR_ADDED, caller, user=user, session=session, detail={"factor": "totp"})
+        return codes
+
+    async def end(self, principal: Principal, password: str, typed: str, caller: Caller) -> None:
+        """Needs the password and a code: whoever has only one of the two does not get rid of the other."""
+        user = principal.claims.user
+        await self._prove(principal, password, typed, caller)
+        if await self._factors.end_totp(user):
+            detail = {"factor": "totp"}
+            self._audit.record(Event.FACTOR_REMOVED, caller, user=user, session=principal.claims.session, detail=detail)
+
+    async def renew_recovery_codes(self, principal: Principal, password: str, typed: str, caller: Caller) -> list[str]:
+        """Ten new codes in place of all old ones."""
+        user = principal.claims.user
+        sealed = await self._prove(principal, password, typed, caller)
+        codes = recovery.new_codes()
+        await self._factors.replace_recovery_codes(user, recovery.digests(self._vault.open(user, sealed), codes))
+        self._audit.record(Event.RECOVERY_CODES_RENEWED, caller, user=user, session=principal.claims.session)
+        return codes
+
+    async def reset(self, user: int, caller: Caller) -> bool:
+        """What an operator does for somebody who has lost app and recovery codes; False if there was no factor."""
+        ended = await self._factors.end_totp(user)
+        if ended:
+            self._audit.record(Event.FACTOR_RESET, caller, user=user, detail={"factor": "totp"})
+        return ended
+
+    async def _prove(self, principal: Principal, password: str, typed: str, caller: Caller) -> bytes:
+        """Password and code, each guessed at no faster than at login; returns the sealed secret."""
+        found = await self._proof.password(principal, password, caller)
+        if found.totp is None:
+            raise NoSuchFactor("no second factor is on")
+        code = read_code(typed)
+        right = await self._verifier.judge(found.user.id, found.totp, code) if code else None
+        if right is None or not await self._verifier.use(right):
+            await self._proof.failed(principal, caller, LoginFailure.SECOND_FACTOR)
+            raise SecondFactorCodeWrong("own account")
+        return found.totp

@@ -1,0 +1,66 @@
+"""A fresh proof that the caller is the owner of the account and not somebody at an unlocked screen.
+
+The current password, guessed at no faster than at login: both count under the same key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.audit import Audit, Caller, LoginFailure
+from gatehouse.auth.login.attempts import Attempt, Attempts
+from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong
+from gatehouse.stores.accounts.users import name_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.stores.accounts.users import Credentials, Users
+
+
+class FreshProof:
+    def __init__(
+        self,
+        *,
+        users: Users,
+        hashes: HashPool,
+        throttle: Throttle,
+        sessions: Sessions,
+        audit: Audit,
+        clock: Callable[[], float],
+    ) -> None:
+        self._users = users
+        self._hashes = hashes
+        self._throttle = throttle
+        self._attempts = Attempts(throttle, audit, clock)
+        self._sessions = sessions
+        self._clock = clock
+
+    async def password(self, principal: Principal, given: str, caller: Caller) -> Credentials:
+        """Returns what the password was checked against; `CredentialsWrong` if it is not the current one."""
+        username = principal.cached.profile.user.username
+        with self._hashes.reserve(name_key(username)):
+            attempt = await self._attempt(principal, caller)
+            await self._attempts.raise_if_locked(attempt)
+            found = await self._users.credentials(username)
+            right = found is not None and (await self._hashes.check(found.user.password, given)).right
+        if found is None or not right:
+            await self._attempts.failed(attempt, LoginFailure.PASSWORD)
+            raise CredentialsWrong
+        # While the hash ran, other guesses may have locked the name, and somebody may have ended the session.
+        await self._attempts.raise_if_locked(attempt)
+        if await self._sessions.live_epoch(principal.claims.session, found.user.id, self._clock()) is None:
+            raise AccessTokenInvalid("the session has ended")
+        return found
+
+    async def failed(self, principal: Principal, caller: Caller, reason: LoginFailure) -> None:
+        """Count a failure under the caller's name, as a failed login."""
+        await self._attempts.failed(await self._attempt(principal, caller), reason)
+
+    async def _attempt(self, principal: Principal, caller: Caller) -> Attempt:
+        key = await self._throttle.key_for(principal.cached.profile.user.username, caller.address)
+        return Attempt(key, caller, principal.claims.user, principal.claims.session)

@@ -1,0 +1,78 @@
+"""Whether a code is right, and that it is used once.
+
+Judging reads and changes nothing, and takes the same time for a user without a factor: that one is judged against a
+decoy. Using is one atomic step that exactly one caller passes, whichever node it asks: a mark in state for the code of
+an app, an update in the accounts for a recovery code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse import logs
+from gatehouse.auth.factors import recovery, totp
+from gatehouse.auth.factors.codes import Code, CodeKind
+from gatehouse.auth.keys.sealing import WrongSecret
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.factors.vault import TotpVault
+    from gatehouse.stores.accounts.factors import Factors
+    from gatehouse.stores.state.protocol import State
+
+# A used code is remembered a little longer than it is accepted, for nodes whose clocks differ.
+USED_MARGIN = 60
+NOBODY = 0  # no user has this number
+
+log = logs.named("gatehouse.factors")
+
+
+class RightCode(NamedTuple):
+    """A code that is right and has yet to be used."""
+
+    kind: CodeKind
+    user: int
+    fingerprint: bytes  # of the secret, or of the recovery code
+    step: int = 0
+
+
+class CodeVerifier:
+    def __init__(self, *, factors: Factors, vault: TotpVault, state: State, clock: Callable[[], float]) -> None:
+        self._factors = factors
+        self._vault = vault
+        self._state = state
+        self._clock = clock
+        self._decoy = totp.new_secret()
+
+    async def judge(self, user: int | None, sealed: bytes | None, code: Code) -> RightCode | None:
+        """The code as one that may be used, or None. Without a user or a factor the answer is always None."""
+        owner = user if user is not None and sealed is not None else NOBODY
+        secret = self._open(owner, sealed)
+        if code.kind is CodeKind.TOTP:
+            step = totp.matching_step(secret, code.value, self._clock())
+            right = step is not None and owner != NOBODY
+            return RightCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], step or 0) if right else None
+        digest = recovery.digest(secret, code.value)
+        found = await self._factors.has_recovery_code(owner, digest)
+        return RightCode(code.kind, owner, digest) if found else None
+
+    async def use(self, code: RightCode) -> bool:
+        """Use the code up; False if somebody has used it before."""
+        now = self._clock()
+        if code.kind is CodeKind.RECOVERY:
+            return await self._factors.use_recovery_code(code.user, code.fingerprint, now)
+        # The secret is part of the key: who enrols anew within the same half minute has a new code to show.
+        mark = f"totp|{code.user}|{code.step}|{code.fingerprint.hex()}"
+        return await self._state.swap_value(mark, None, "used", totp.accepted_until(code.step) + USED_MARGIN, now)
+
+    def _open(self, owner: int, sealed: bytes | None) -> bytes:
+        """The user's secret, or the decoy, which is sealed and opened for the sake of the time it takes."""
+        if sealed is None or owner == NOBODY:
+            sealed, owner = self._vault.decoy(NOBODY, self._decoy), NOBODY
+        try:
+            return self._vault.open(owner, sealed)
+        except WrongSecret as problem:
+            log.warning("a second factor cannot be checked", problem=str(problem))
+            return totp.new_secret()
