@@ -142,7 +142,7 @@ def on_off_or_address(text: str) -> str:
     word = text.strip().lower()
     host, _, port = word.rpartition(":")
     if word not in {"on", "off"} and not (host and port.isdigit() and 0 < int(port) < 65536):
-        raise ValueError(f"expected on, off or an address such as 127.0.0.1:9100, got {text!r}")
+        raise ValueError(f"expected on, off or an address such as 127.0.0.1:9464, got {text!r}")
     return word
 
 

@@ -143,7 +143,9 @@ class Settings:
     hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", between(0, 256))
     hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", between(1, 100000))
     metrics: str = setting(
-        "on", "Serve /metrics: on, off, or on an address of its own such as 127.0.0.1:9100.", on_off_or_address
+        "127.0.0.1:9464",
+        "Where /metrics is served: an address of its own, off, or on for the public listener (keep a proxy before it).",
+        on_off_or_address,
     )
     traces: str = setting(
         "", "URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; needs the extra otel.", url

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 log = logs.named("gatehouse.api")
 
+# Of what a caller writes, a log line holds no more.
+LOGGED_LENGTH = 200
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -95,11 +97,11 @@ class App:
         except (Refused, Missing, Duplicate, InUse) as refusal:
             return self._failure(refusal, request)
         except StoreUnavailable as outage:
-            log.warning("store unavailable", request=request.id, path=request.path, problem=str(outage))
+            log.warning("store unavailable", request=request.id, path=request.path[:LOGGED_LENGTH], problem=str(outage))
             return self._failure(outage, request)
         except Exception as fault:
             # The last resort: whatever was not foreseen is told to the log, and to the caller only that it was.
-            log.exception("unforeseen", request=request.id, path=request.path)
+            log.exception("unforeseen", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
 
     async def _answer_traced(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:

@@ -27,6 +27,7 @@ def serve(settings: Settings) -> None:
     malloc.keep_large_blocks()  # before there are threads that get heaps of their own; the workers inherit it
     logs.configure(settings.log_level, settings.log_format)
     _require_free_port(settings)
+    _warn_of_taken_metrics_address(settings)
     # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked
     # from this process, shall neither carry nor inherit.
     with ProcessPoolExecutor(1) as aside:
@@ -45,15 +46,31 @@ def _prepare(settings: Settings) -> str | None:
 
 def _require_free_port(settings: Settings) -> None:
     """The workers share their port with whoever binds it likewise: a second service must not join them unseen."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    problem = _bind_problem(settings.host, settings.port)
+    if problem:
+        raise SettingsError([f"cannot listen on {settings.host} port {settings.port}: {problem}"])
+
+
+def _warn_of_taken_metrics_address(settings: Settings) -> None:
+    """Metrics are no reason to refuse logins: a worker takes the address when it becomes free."""
+    if settings.metrics in {"on", "off"}:
+        return
+    host, _, port = settings.metrics.rpartition(":")
+    problem = _bind_problem(host.strip("[]"), int(port))
+    if problem:
+        log.warning("the address of the metrics is taken", metrics=settings.metrics, problem=problem)
+
+
+def _bind_problem(host: str, port: int) -> str | None:
+    """Why nobody could listen here now; None if somebody could."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((settings.host, settings.port))
+            probe.bind((host, port))
         except OSError as problem:
-            raise SettingsError(
-                [f"cannot listen on {settings.host} port {settings.port}: {problem.strerror}"]
-            ) from None
+            return problem.strerror or str(problem)
+    return None
 
 
 def _announce(settings: Settings, password: str | None) -> None:

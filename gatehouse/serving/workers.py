@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from granian.constants import Interfaces, Loops
-from granian.http import HTTP1Settings
+from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
 from gatehouse import logs
@@ -20,6 +19,7 @@ from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.glyphs import glyphs
 from gatehouse.auth.login.captcha.image import Painter
 from gatehouse.service import open_service
+from gatehouse.serving import connections
 
 if TYPE_CHECKING:
     import asyncio
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # Time for requests in flight once the service is told to stop.
 DRAIN_SECONDS = 10
-HEADER_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
 MAX_CONNECTIONS = 16_384
 # Workers that die are replaced, unless so many in a row died so soon after their start: then they cannot run at all.
@@ -55,11 +54,12 @@ def run(settings: Settings) -> None:
         address=settings.host,
         port=settings.port,
         interface=Interfaces.RSGI,
+        http=HTTPModes.http1,
         workers=settings.workers,
         loop=Loops.auto,
         backlog=MAX_CONNECTIONS,
         backpressure=MAX_CONNECTIONS,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000, keep_alive=True, pipeline_flush=True),
+        http1_settings=connections.http1_settings(),
         websockets=False,
         log_enabled=False,
         respawn_failed_workers=True,
@@ -123,6 +123,7 @@ class WorkerApp(App):
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__rsgi_init__(loop)
         loop.call_soon(_unblock_signals)
+        loop.call_soon(connections.bound_unread_answers, self._service.settings.port)
 
 
 def _block_signals() -> None:

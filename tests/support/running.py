@@ -46,6 +46,7 @@ def environment(data: Path, port: int, **settings: object) -> dict[str, str]:
         "admin_password": PASSWORD,
         "limits": "off",
         "log_format": "json",
+        "metrics": "off",  # services side by side would want one and the same address
         **settings,
     }
     return clean | {f"GATEHOUSE_{name.upper()}": str(value) for name, value in given.items()}

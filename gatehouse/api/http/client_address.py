@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from gatehouse.parsing import Network
 
+# No address is longer; what is longer must not fill the cache.
+MAX_ADDRESS_LENGTH = 45
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _FORWARDED_FOR = re.compile(r'(?:^|[;,])\s*for\s*=\s*("[^"]*"|[^;,\s]*)', re.IGNORECASE)
@@ -26,7 +29,7 @@ def peer_address(client: str) -> str:
     return _normal(client.rpartition(":")[0].strip("[]"))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # written by the server, so it is short
 def _normal(host: str) -> str:
     parsed = _parse(host)
     return str(parsed) if parsed else ""
@@ -62,8 +65,12 @@ def _without_port(hop: str) -> str:
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
-@lru_cache(maxsize=4096)  # ten microseconds each, three times a request behind a proxy
 def _parse(text: str) -> Address | None:
+    return _parse_short(text) if len(text) <= MAX_ADDRESS_LENGTH else None
+
+
+@lru_cache(maxsize=4096)  # ten microseconds each, three times a request behind a proxy
+def _parse_short(text: str) -> Address | None:
     try:
         parsed = ipaddress.ip_address(text)
     except ValueError:

@@ -31,6 +31,7 @@ BODY_LIMIT = 64 * 1024
 BODY_SECONDS = 10.0
 # A body over the limit is read on and thrown away up to here, so that the client gets to read the answer.
 DRAIN_LIMIT = 8 * 1024 * 1024
+MAX_MEDIA_TYPE_LENGTH = 128
 
 _NO_PARAMETERS: Mapping[str, str] = {}
 
@@ -197,8 +198,12 @@ def either(name: str, *candidates: str | None) -> str | None:
     return given.pop() if given else None
 
 
-@lru_cache(maxsize=64)
 def _is_json(media_type: str) -> bool:
+    return len(media_type) <= MAX_MEDIA_TYPE_LENGTH and _names_json(media_type)
+
+
+@lru_cache(maxsize=64)
+def _names_json(media_type: str) -> bool:
     kind, _, parameters = media_type.partition(";")
     kind = kind.strip().lower()
     charset = parameters.lower().replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]

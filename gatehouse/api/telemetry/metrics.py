@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, at `/metrics`.
+"""Metrics for Prometheus, at an address of their own.
 
 On the way of a request they are plain numbers in plain dictionaries: two readings of a clock, one addition, one
 bucket. Every worker writes its numbers to a file in a folder that all workers of this service share, once a second;
@@ -18,13 +18,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatehouse.auth.audit import Event
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from gatehouse.service import Service
 
 WRITE_SECONDS = 1.0
+# Reasons of a failed login that depend on whether the name exists; they are one label.
+CREDENTIALS = "credentials"
+_ABOUT_THE_NAME = {"password", "unknown_name", "disabled"}
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 # What the metrics say, by name. `docs/observing.md` lists the same; a test holds the two together.
@@ -117,7 +122,7 @@ class Metrics:
             for code, count in operation_metrics.codes.items()
         }
         numbers.seconds = {name: counted.times for name, counted in asked.items()}
-        numbers.events = {f"{event} {reason}": count for (event, reason), count in service.audit.counts.items()}
+        numbers.events = dict(_events(service.audit.counts))
         numbers.state = dict(service.state.counts())
         numbers.lost = service.audit.lost
         numbers.gauges = {
@@ -160,6 +165,15 @@ class Metrics:
 
         host, _, port = address.rpartition(":")
         self._serving = serve(host.strip("[]"), int(port), self._file.parent)
+
+
+def _events(counts: Mapping[tuple[str, str], int]) -> Counter[str]:
+    """By `event reason`. Whether a name exists is told to the audit trail alone: metrics have more readers."""
+    events: Counter[str] = Counter()
+    for (event, reason), count in counts.items():
+        shown = CREDENTIALS if event == Event.LOGIN_FAILED and reason in _ABOUT_THE_NAME else reason
+        events[f"{event} {shown}"] += count
+    return events
 
 
 def files(folder: Path) -> Iterable[Path]:

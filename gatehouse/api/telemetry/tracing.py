@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from gatehouse.api.http.reply import Reply
     from gatehouse.api.http.request import Request
 
+# A method is any word of the caller; OpenTelemetry names the others so.
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
 
 class Tracer:
     def __init__(self, collector: str) -> None:
@@ -39,7 +42,8 @@ class Tracer:
         """Below the caller's own span, if the request says which."""
         parent = {name: value for name in ("traceparent", "tracestate") if (value := request.header(name))}
         context = self._propagator.extract(parent)
-        attributes = {"http.request.method": request.method, "gatehouse.request": request.id}
+        method = request.method if request.method in METHODS else "_OTHER"
+        attributes = {"http.request.method": method, "gatehouse.request": request.id}
         with self._tracer.start_as_current_span(
             operation, context=context, kind=SpanKind.SERVER, attributes=attributes
         ) as span:

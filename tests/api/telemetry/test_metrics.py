@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import socket
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from gatehouse.api.telemetry.metrics import HELP
+from gatehouse.settings import Settings
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, bearer, credentials, login, refresh
-from tests.support.running import Running, free_port
+from tests.support.running import PASSWORD, Running, free_port
 
 
 def scrape(client: httpx.Client, url: str = "/metrics") -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -28,7 +33,7 @@ def labelled(name: str, **labels: str) -> tuple[str, frozenset[tuple[str, str]]]
 
 
 def test_what_happened_is_counted_over_all_workers(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+    with Running(tmp_path / "data", workers=2, metrics="on") as service, service.client() as client:
         for _ in range(10):
             with service.client() as fresh:  # a new connection each time, so that both workers are asked
                 tokens = login(fresh)
@@ -47,7 +52,7 @@ def test_what_happened_is_counted_over_all_workers(tmp_path: Path) -> None:
     assert found[labelled("gatehouse_request_seconds_bucket", operation="me", le="+Inf")] == 10
     assert found[labelled("gatehouse_captcha_draw_seconds_count")] == 11
     assert found[labelled("gatehouse_logins_total", outcome="success")] == 10
-    assert found[labelled("gatehouse_logins_total", outcome="password")] == 1
+    assert found[labelled("gatehouse_logins_total", outcome="credentials")] == 1
     assert found[labelled("gatehouse_sessions_opened_total")] == 10
     assert found[labelled("gatehouse_sessions_ended_total", reason="logout")] == 1
     assert found[labelled("gatehouse_state_operations_total", kind="read")] > 10
@@ -56,7 +61,7 @@ def test_what_happened_is_counted_over_all_workers(tmp_path: Path) -> None:
 
 
 def test_sums_survive_a_worker(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", workers=2) as service:
+    with Running(tmp_path / "data", workers=2, metrics="on") as service:
         for _ in range(12):
             with service.client() as fresh:
                 fresh.get(CAPTCHA)
@@ -80,6 +85,62 @@ def test_metrics_can_have_an_address_of_their_own_or_none(tmp_path: Path) -> Non
         assert client.get("/metrics").status_code == 404
 
 
-def test_every_metric_is_explained(client: httpx.Client) -> None:
-    families = {family.name for family in text_string_to_metric_families(client.get("/metrics").text)}
+def test_the_public_listener_has_no_metrics_by_default(tmp_path: Path) -> None:
+    assert Settings().metrics.startswith("127.0.0.1:")
+    running = Running(tmp_path / "data")
+    del running.env["GATEHOUSE_METRICS"]
+    with running as service, service.client() as client:
+        assert client.get("/metrics").status_code == 404
+
+
+def test_an_address_that_is_taken_is_logged_and_used_once_it_is_free(tmp_path: Path) -> None:
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)) as other:
+        service = Running(tmp_path / "data", metrics=f"127.0.0.1:{port}").start()
+        try:
+            assert "the address of the metrics is taken" in service.output()
+            other.close()
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                with suppress(httpx.TransportError):
+                    assert httpx.get(f"http://127.0.0.1:{port}/metrics").status_code == 200
+                    break
+                time.sleep(0.2)
+            else:
+                raise AssertionError("nobody has taken the address")
+        finally:
+            service.stop()
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Metrics on the public listener, where a test reads them without waiting for other workers."""
+    with Running(tmp_path_factory.mktemp("metrics") / "data", metrics="on") as running:
+        yield running
+
+
+def test_metrics_do_not_tell_which_names_exist(public: Running) -> None:
+    """A failure of each kind adds to the same samples by the same amounts."""
+
+    def counted(client: httpx.Client) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+        totals = scrape(client)
+        return {key: value for key, value in totals.items() if key[0].endswith("_total") and "state" not in key[0]}
+
+    with public.client() as client:
+        assert public.cli("user", "add", "gone", "--password-stdin", stdin=PASSWORD).returncode == 0
+        assert public.cli("user", "disable", "gone").returncode == 0
+        grown = []
+        client.post(LOGIN, json=credentials(client, password="wrong"))
+        for name in ("admin", "nobody", "gone"):
+            before = counted(client)
+            client.post(LOGIN, json=credentials(client, username=name, password="wrong"))
+            after = counted(client)
+            grown.append({key: value - before.get(key, 0) for key, value in after.items() if value != before.get(key)})
+    assert grown[0] == grown[1] == grown[2]
+    assert grown[0][labelled("gatehouse_logins_total", outcome="credentials")] == 1
+
+
+def test_every_metric_is_explained(public: Running) -> None:
+    with public.client() as client:
+        families = {family.name for family in text_string_to_metric_families(client.get("/metrics").text)}
     assert families == set(HELP)

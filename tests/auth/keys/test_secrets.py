@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer, credentials, login, refresh
@@ -50,11 +51,12 @@ def talk(service: Running) -> set[str]:
 
 
 def test_logs_audit_and_metrics_hold_no_secret(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", log_level="debug", captcha_test_answer=ANSWER) as service:
+    with Running(tmp_path / "data", log_level="debug", captcha_test_answer=ANSWER, metrics="on") as service:
         used = talk(service)
         with service.client() as client:
             metrics = client.get("/metrics").text
-    trail = sqlite3.connect(service.data / "accounts.db").execute("SELECT * FROM audit_events").fetchall()
+    with closing(sqlite3.connect(service.data / "accounts.db")) as accounts:
+        trail = accounts.execute("SELECT * FROM audit_events").fetchall()
     assert len(trail) >= 10
     written = {"log": service.output(), "metrics": metrics, "audit": str(trail)}
     for reserve, text in written.items():

@@ -1,0 +1,62 @@
+"""What a caller writes fills no cache and no log line."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import structlog
+from structlog.testing import CapturingLogger
+
+from gatehouse.api import app
+from gatehouse.api.http import client_address, reply, request
+from gatehouse.auth.authenticator import Authenticator
+from gatehouse.parsing import networks
+from tests.support.inprocess import InProcess
+
+SIZE = 50_000
+MANY = 200
+_numbers = itertools.count()
+
+
+def kept_by(work: Callable[[str], object]) -> int:
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in itertools.islice(_numbers, MANY):  # never the same text twice: it would be cached already
+            work(f"{number:x}" + "é" * SIZE)
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        reply.language_of,
+        lambda text: reply.language_of("zh," + text),
+        request._is_json,
+        lambda text: request._is_json("application/json;" + text),
+        lambda text: client_address.is_trusted(text, ()),
+        lambda text: client_address.client_address("127.0.0.1", networks("127.0.0.1"), [text], []),
+    ],
+)
+def test_header_text_is_not_kept(read: Callable[[str], object]) -> None:
+    assert kept_by(read) < MANY * 2_000
+
+
+def test_a_log_line_holds_no_more_than_the_beginning_of_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("a fault")
+
+    written = CapturingLogger()
+    monkeypatch.setattr(app, "log", structlog.wrap_logger(written, processors=[structlog.processors.JSONRenderer()]))
+    monkeypatch.setattr(Authenticator, "authenticate", broken)
+    with InProcess(tmp_path / "data") as gatehouse:
+        path = "/api/v1/users/me/sessions/" + "a" * 900
+        assert gatehouse.request("DELETE", path, token="x").code == "B0001"
+    assert path[:60] in str(written.calls)
+    assert len(str(written.calls)) < 700

@@ -1,0 +1,119 @@
+"""Every phase of a connection is bounded: whoever says nothing, or says it slowly, is not waited for."""
+
+from __future__ import annotations
+
+import re
+import select
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gatehouse.api.http import request
+from gatehouse.serving import connections
+from tests.support.running import Running
+
+# The bounds that these tests wait for; the real ones are longer, and in the documentation.
+BOUND = 2
+PROGRAM = f"""
+from gatehouse.api.http import request
+from gatehouse.serving import connections
+connections.HEADER_SECONDS = connections.UNREAD_SECONDS = {BOUND}
+request._body_timeout.seconds = {BOUND}
+from gatehouse.cli import main
+main()
+"""
+POST = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+GET = b"GET /health/live HTTP/1.1\r\nHost: x\r\n"
+
+# What is sent at first, and what follows every half second.
+PHASES = {
+    "silence": (b"", b""),
+    "half a request line": (b"GET /hea", b""),
+    "slow headers": (GET, b"X-A: b\r\n"),
+    "no body": (POST + b"Content-Length: 1000\r\n\r\n", b""),
+    "slow body": (POST + b"Content-Length: 1000\r\n\r\n", b"x"),
+    "slow chunks": (POST + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    "idle keep-alive": (GET + b"\r\n", b""),
+    "half an HTTP/2 preface": (b"PRI * HT", b""),
+    "an HTTP/2 preface": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b""),
+    "idle HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", b""),
+    "TLS": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b""),
+}
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    running = Running(tmp_path_factory.mktemp("connections") / "data")
+    running.command = [sys.executable, "-c", PROGRAM, "serve"]
+    with running:
+        yield running
+
+
+def seconds_open(port: int, first: bytes, then: bytes, limit: float = 30) -> float:
+    """How long the service keeps a connection that sends this."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        started = time.monotonic()
+        connection.sendall(first)
+        while time.monotonic() < started + limit:
+            try:
+                if select.select([connection], [], [], 0.5)[0] and not connection.recv(65536):
+                    break
+                connection.sendall(then)
+            except ConnectionError:
+                break
+        return time.monotonic() - started
+
+
+def test_no_phase_of_a_connection_lasts(impatient: Running) -> None:
+    with ThreadPoolExecutor(len(PHASES)) as pool:
+        lasted = pool.map(lambda phase: seconds_open(impatient.port, *phase), PHASES.values())
+        found = dict(zip(PHASES, lasted, strict=True))
+    assert {phase for phase, seconds in found.items() if seconds > 20} == set()
+
+
+def test_an_answer_that_is_not_read_ends_the_connection(impatient: Running) -> None:
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(1)
+        connection.connect(("127.0.0.1", impatient.port))
+        ours = connection.getsockname()[1]
+        try:
+            for _ in range(500):
+                connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 10)
+        except TimeoutError:
+            pass  # it reads no further until its answers are read
+        deadline = time.monotonic() + 30
+        while any(each.raddr and each.raddr.port == ours for each in _connections(impatient)):
+            assert time.monotonic() < deadline, "the connection is still there"
+            time.sleep(0.2)
+
+
+def _connections(service: Running) -> list[psutil._common.pconn]:
+    return [each for worker in service.workers() for each in worker.net_connections()]
+
+
+def test_headers_have_a_size(impatient: Running) -> None:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as connection:
+        with suppress(ConnectionError):  # hung up before it had read everything
+            connection.sendall(GET + b"X-A: " + b"a" * 4 * connections.HEADER_BYTES + b"\r\n\r\n")
+        try:
+            answer = connection.recv(65536)
+        except ConnectionError:
+            answer = b""
+    assert not answer or answer.startswith(b"HTTP/1.1 431 ")
+
+
+def test_the_bounds_are_the_documented_ones() -> None:
+    """Each stands in a row of the table with its number of seconds."""
+    text = Path("docs/operations.md").read_text()
+    rows = dict(re.findall(r"^\| ([^|]+) \| (\d+) s \|", text, re.MULTILINE))
+    assert int(rows["silence, request line and headers, idle keep-alive"]) == connections.HEADER_SECONDS
+    assert int(rows["body"]) == request.BODY_SECONDS
+    assert int(rows["an answer that is not read"]) == connections.UNREAD_SECONDS
