@@ -30,6 +30,7 @@ from gatehouse.service import Service, open_service
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
 from gatehouse.stores.accounts.schema import user_roles, users
+from gatehouse.stores.accounts.users import Profile, User
 from gatehouse.stores.state.protocol import Session
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, day_of
 from tests.support.conversation import ME, REFRESH, bearer
@@ -116,13 +117,28 @@ async def populate(subject: Subject, size: int) -> Active:
         names = [f"{number}-{number:022d}" for number in drawn]
         return Active(
             [
-                service.access.make(number, name, ["ADMIN"], now, now + 7200)
+                service.access.make(profile(number), name, now, now + 7200)
                 for number, name in zip(drawn, names, strict=True)
             ],
             [service.refresh.make(name, 1) for name in names],
         )
     finally:
         await service.stop()
+
+
+def profile(number: int) -> Profile:
+    user = User(
+        id=number,
+        username=f"user{number}",
+        nickname=f"User {number}",
+        avatar="",
+        department=1,
+        password="-",
+        enabled=True,
+        captcha_exempt=False,
+        created=0.0,
+    )
+    return Profile(user, ("ADMIN",), ())
 
 
 class Contender:

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.load import SERVER_CORE
-from gatehouse.auth.keys.ring import derive
+from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
 from tests.support.conversation import bearer, login
 from tests.support.running import ANSWER, PASSWORD, Running

@@ -108,10 +108,14 @@ def seconds(low: int, high: int) -> Callable[[str], int]:
 
 
 def one_of(*words: str) -> Callable[[str], str]:
+    """One of the words as it stands here, however the case is written."""
+    by_lowercase = {word.lower(): word for word in words}
+
     def read(text: str) -> str:
-        if text.strip().lower() not in words:
+        word = by_lowercase.get(text.strip().lower())
+        if word is None:
             raise ValueError(f"expected one of {', '.join(words)}, got {text!r}")
-        return text.strip().lower()
+        return word
 
     return read
 

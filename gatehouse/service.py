@@ -19,14 +19,16 @@ from gatehouse.auth.factors.enrolment import Enrolment
 from gatehouse.auth.factors.fresh_proof import FreshProof
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.factors.verifier import CodeVerifier
-from gatehouse.auth.keys.ring import KeyRing, WrongSecret, derive
+from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, KeyRing
 from gatehouse.auth.keys.rotation import KeyRotation
+from gatehouse.auth.keys.sealing import WrongSecret, derive
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.decoy_hashes import DecoyHashes
 from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.passwords import HashPool
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
+from gatehouse.auth.sessions.claims import ClaimSet
 from gatehouse.auth.sessions.profiles import Profiles
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
 
 SWEEP_SECONDS = 30.0
 PRUNE_SECONDS = 3600.0
-KEYS_SECONDS = 15.0
 KEYS_RETRY_SECONDS = 0.5
 
 log = logs.named("gatehouse")
@@ -119,7 +120,7 @@ class Service:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
             with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
                 await self.ring.load()
-        await _run_every(KEYS_SECONDS, self.reload_keys)
+        await _run_every(NODE_RELOAD_SECONDS, self.reload_keys)
 
     async def reload_keys(self) -> None:
         """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
@@ -168,7 +169,13 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
     hashes = HashPool(_hash_threads(settings), settings.hash_queue)
     challenges = open_challenges(settings, secrets)
     throttle = open_throttle(settings, stores.state, clock)
-    access = AccessTokens(ring, settings.public_url, settings.audience)
+    access = AccessTokens(
+        ring,
+        settings.public_url,
+        settings.audience,
+        token_type=settings.token_type,
+        claim_set=ClaimSet(perms=settings.token_perms, youlai=settings.token_claims == "youlai"),
+    )
     refresh = RefreshTokens(*_derive_each(secrets, "refresh tokens"))
     login = Login(
         state=stores.state,
@@ -216,7 +223,14 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         state=stores.state,
         keys=stores.keys,
         ring=ring,
-        key_rotation=KeyRotation(store=stores.keys, ring=ring, audit=audit, clock=clock, max_age=settings.key_max_age),
+        key_rotation=KeyRotation(
+            store=stores.keys,
+            ring=ring,
+            audit=audit,
+            clock=clock,
+            max_age=settings.key_max_age,
+            algorithm=settings.signing_algorithm,
+        ),
         audit=audit,
         hashes=hashes,
         challenges=challenges,

@@ -103,6 +103,20 @@ class Settings:
     key_max_age: int = setting(
         7776000, "Age at which a signing key is replaced by a new one.", seconds(3600, 315360000)
     )
+    signing_algorithm: str = setting(
+        "ES256",
+        "Algorithm of the key that signs access tokens: ES256, EdDSA or RS256. A change rotates the key.",
+        one_of("ES256", "EdDSA", "RS256"),
+    )
+    token_type: str = setting(
+        "at+jwt", "The typ of access tokens: at+jwt, or JWT for decoders that refuse it.", one_of("at+jwt", "JWT")
+    )
+    token_perms: bool = setting(False, "Put the user's perms into access tokens.", switch)
+    token_claims: str = setting(
+        "standard",
+        "Claims of access tokens: standard, or youlai to add the names that backends of that family read.",
+        one_of("standard", "youlai"),
+    )
     sessions_per_user: int = setting(
         50, "Sessions a user may have at once; one more ends the oldest.", between(1, 10000)
     )

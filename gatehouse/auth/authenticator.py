@@ -114,6 +114,6 @@ class Authenticator:
             return None
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)
-        access = self._access.make(session.user, session.id, cached.profile.roles, now, expires)
+        access = self._access.make(cached.profile, session.id, now, expires)
         refresh = self._refresh.make(session.id, session.generation)
         return TokenSet(access, refresh, int(expires) - int(now))

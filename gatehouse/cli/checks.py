@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from gatehouse.auth.keys.ring import WrongSecret
+from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.secret import read_secrets, secret_path
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate
@@ -174,10 +174,10 @@ async def _keys(service: Service) -> Finding:
         await service.ring.load()
         if not service.ring.stored:
             return warn("signing keys", "none yet", "start `gatehouse serve` once")
-        kid, _ = service.ring.signer
+        signer = service.ring.signer
     except WrongSecret as problem:
         return fail("signing keys", str(problem), "give back the master secret that sealed them")
-    return ok("signing keys", f"{kid} signs")
+    return ok("signing keys", f"{signer.kid} signs with {signer.algorithm}")
 
 
 async def _clock(service: Service) -> Finding:

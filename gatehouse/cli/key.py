@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS
+from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNING_SECONDS
 from gatehouse.cli import output
 from gatehouse.cli.output import Mark, Moment, echo, json_option
 from gatehouse.cli.user import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
-from gatehouse.service import KEYS_SECONDS
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {
     "kid": "KEY",
+    "algorithm": "ALGORITHM",
     "state": "STATE",
     "created": "CREATED",
     "retired": "RETIRED",
@@ -31,7 +31,8 @@ def key() -> None:
     """Keys that sign access tokens.
 
     One key signs; older ones still verify what they signed until it has expired, and are deleted then. A new one
-    takes over by itself at the age of KEY_MAX_AGE. The public halves stand at /.well-known/jwks.json.
+    takes over by itself at the age of KEY_MAX_AGE, or when SIGNING_ALGORITHM is set to another algorithm. The public
+    halves stand at /.well-known/jwks.json.
     """
 
 
@@ -42,7 +43,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     """List the keys, oldest first, and what each of them does.
 
     \b
-    next       will sign; shown beforehand, so that everyone knows it
+    next       will sign; published beforehand, so that everyone knows it
     signs      signs new tokens
     verifies   signs nothing more; its tokens are honoured until they expire
 
@@ -62,7 +63,8 @@ async def list_(service: Service, *, as_json: bool) -> None:
 async def rotate(service: Service, *, as_json: bool) -> None:
     """Make a new signing key that takes over from the present one. Nobody is logged out.
 
-    The new key is shown first and signs 20 seconds later, when every node knows it; no restart is needed.
+    The new key is published first and signs 375 seconds later: every node knows it by then, and every service that
+    verifies tokens by itself has fetched the published keys again. No restart is needed.
 
     \b
     Example:
@@ -98,7 +100,7 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
     successor = await service.key_rotation.withdraw(kid, OPERATOR)
     if as_json:
         return output.as_document({"kid": kid, "successor": successor.kid if successor else None})
-    echo(f"Withdrew key {kid}; every node refuses its tokens within {KEYS_SECONDS:.0f} seconds.")
+    echo(f"Withdrew key {kid}; every node refuses its tokens within {NODE_RELOAD_SECONDS} seconds.")
     return echo(f"Made key {successor.kid} in its place.") if successor else None
 
 
@@ -106,6 +108,7 @@ def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
     until = service.ring.verifies_until(each)
     return {
         "kid": each.kid,
+        "algorithm": each.algorithm,
         "state": _state(service, each),
         "created": Moment(each.created),
         "retired": Moment(each.retired),
@@ -114,6 +117,6 @@ def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
 
 
 def _state(service: Service, each: StoredKey) -> Mark:
-    if each.kid == service.ring.signer[0]:
+    if each.kid == service.ring.signer.kid:
         return Mark("signs", "signs", "green")
     return Mark("next", "next", "cyan") if each.retired is None else Mark("verifies", "verifies", "yellow")

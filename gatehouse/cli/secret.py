@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.auth.audit import Event
+from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
 from gatehouse.cli.user import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.secret import new_secret, secret_path, write_secrets
-from gatehouse.service import KEYS_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.service import Service
 
 # Until then every running worker has read the file again.
-ALL_HAVE_READ = KEYS_SECONDS + 5
+ALL_HAVE_READ = NODE_RELOAD_SECONDS + 5
 
 
 @click.group(no_args_is_help=True)

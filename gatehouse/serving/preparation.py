@@ -54,6 +54,7 @@ async def prepare(settings: Settings) -> str | None:
                 departments=Departments(database),
                 keys=keys,
                 secret=secrets[0],
+                algorithm=settings.signing_algorithm,
                 password=settings.admin_password,
                 now=time.time(),
             )

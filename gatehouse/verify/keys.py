@@ -10,15 +10,13 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from gatehouse.verify.errors import Unavailable
 from gatehouse.verify.fetch import check_url, fetch
+from gatehouse.verify.jwk import VerificationKey, read_jwk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,20 +41,20 @@ class KeySet:
         self._min_interval = min_interval
         self._timeout = timeout
         self._clock = clock
-        self._keys: dict[str, Ed25519PublicKey] = {}
+        self._keys: dict[str, VerificationKey] = {}
         self._fetched = float("-inf")
         self._tried = float("-inf")
         self._away: Unavailable | None = None
         self._updating = threading.Lock()
         self._flight: asyncio.Task[None] | None = None
 
-    def find(self, kid: str) -> Ed25519PublicKey | None:
+    def find(self, kid: str) -> VerificationKey | None:
         """The key, or None if the service has no such key. `Unavailable` if that cannot be found out."""
         if not self._settles(kid):
             self._update(kid)
         return self._answer(kid)
 
-    async def find_async(self, kid: str) -> Ed25519PublicKey | None:
+    async def find_async(self, kid: str) -> VerificationKey | None:
         """The same for tasks: however many wait, one thread fetches."""
         if not self._settles(kid):
             loop = asyncio.get_running_loop()
@@ -85,7 +83,7 @@ class KeySet:
                 # Counted from the end: a service that takes its time to fail is not asked without pause.
                 self._tried = self._clock()
 
-    def _answer(self, kid: str) -> Ed25519PublicKey | None:
+    def _answer(self, kid: str) -> VerificationKey | None:
         old = self._clock() >= self._fetched + self._max_age + self._stale_for
         key = None if old else self._keys.get(kid)
         if key is None and self._away is not None:
@@ -93,20 +91,17 @@ class KeySet:
         return key
 
 
-def _read(document: Any) -> dict[str, Ed25519PublicKey]:
-    """The Ed25519 keys of a JWKS; keys of other kinds are none of ours."""
+def _read(document: Any) -> dict[str, VerificationKey]:
+    """The keys of a JWKS that can sign access tokens; others are passed over."""
     keys = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(keys, list) or len(keys) > MOST_KEYS:
         raise Unavailable("not a JWKS")
     found = {}
     for key in keys:
-        if isinstance(key, dict) and (key.get("kty"), key.get("crv")) == ("OKP", "Ed25519"):
-            found[str(key.get("kid"))] = _public(str(key.get("x")))
+        try:
+            read = read_jwk(key)
+        except ValueError:
+            raise Unavailable("not a JWKS: a key cannot be read") from None
+        if read is not None:
+            found[read.kid] = read
     return found
-
-
-def _public(x: str) -> Ed25519PublicKey:
-    try:
-        return Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(x + "=" * (-len(x) % 4)))
-    except ValueError:
-        raise Unavailable("not a JWKS: a key cannot be read") from None

@@ -1,13 +1,14 @@
 """Checks access tokens with the public keys of the service, without asking it about each.
 
-The price: a token stays good until it expires, even when its session has ended meanwhile. Where that is too long,
-ask the service: `introspection.py`.
+A token stays good until it expires, even when its session has ended meanwhile. Where that is too long, have the
+verifier follow the sessions that end (`ended_sessions.py`), or ask the service (`introspection.py`).
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jwt
 
@@ -18,18 +19,27 @@ from gatehouse.verify.principal import Principal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from gatehouse.verify.jwk import VerificationKey
 
-ALGORITHM = "EdDSA"
-TYPE = "at+jwt"
 LONGEST = 4096
+ALGORITHMS = {"ES256", "EdDSA", "RS256"}
 MOST_LEEWAY = 120.0
+# Verified tokens are remembered: a signature costs more than all the rest of a check.
+MOST_REMEMBERED = 10_000
+
+
+class _Verified(NamedTuple):
+    key: VerificationKey
+    issued: float
+    principal: Principal
 
 
 class Verifier:
     """`keys` is the URL of the service's JWKS, or a `KeySet` with bounds of your own.
 
-    `role_perms` says what roles give, if you want `require("a:b:c")` to work offline; the service does not tell.
+    `perms` says that the service puts perms into its tokens (GATEHOUSE_TOKEN_PERMS=on); a token without them then has
+    none. `role_perms` says what roles give, if you want `require("a:b:c")` to work without that.
+    `token_type` is the service's GATEHOUSE_TOKEN_TYPE.
     """
 
     def __init__(
@@ -39,7 +49,9 @@ class Verifier:
         audience: str = "gatehouse",
         *,
         leeway: float = 10.0,
+        perms: bool = False,
         role_perms: Mapping[str, Iterable[str]] | None = None,
+        token_type: str = "at+jwt",  # noqa: S107 - no password
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not 0 <= leeway <= MOST_LEEWAY:
@@ -48,60 +60,90 @@ class Verifier:
         self._issuer = issuer
         self._audience = audience
         self._leeway = leeway
+        self._perms_in_token = perms
         self._role_perms = {role: frozenset(perms) for role, perms in (role_perms or {}).items()}
+        self._token_type = token_type
         self._clock = clock
-        self.knows_perms = role_perms is not None
+        self._verified: OrderedDict[str, _Verified] = OrderedDict()
+        self.knows_perms = perms or role_perms is not None
 
     def check(self, token: str) -> Principal:
-        return self._principal(token, self._keys.find(_kid(token)))
+        return self._principal(token, self._keys.find(self._kid(token)))
 
     async def check_async(self, token: str) -> Principal:
-        return self._principal(token, await self._keys.find_async(_kid(token)))
+        return self._principal(token, await self._keys.find_async(self._kid(token)))
 
-    def _principal(self, token: str, key: Ed25519PublicKey | None) -> Principal:
+    def _principal(self, token: str, key: VerificationKey | None) -> Principal:
         if key is None:
             raise TokenInvalid("signed by no key of the service")
-        claims = self._claims(token, key)
-        try:
-            roles = frozenset(str(role) for role in claims["roles"])
-            return Principal(int(claims["sub"]), str(claims["sid"]), roles, claims["exp"], self._perms(roles))
-        except (KeyError, TypeError, ValueError):
-            raise TokenInvalid("the claims have another form") from None
+        verified = self._verified.get(token)
+        if verified is None or verified.key is not key:
+            verified = self._verify(token, key)
+            while len(self._verified) >= MOST_REMEMBERED:
+                self._verified.popitem(last=False)
+            self._verified[token] = verified
+        if not verified.issued - self._leeway <= self._clock() < verified.principal.expires + self._leeway:
+            self._verified.pop(token, None)
+            raise TokenInvalid("expired, or not yet issued")
+        return verified.principal
 
-    def _claims(self, token: str, key: Ed25519PublicKey) -> dict[str, Any]:
+    def _verify(self, token: str, key: VerificationKey) -> _Verified:
         try:
-            # The key comes from the service's own set and the algorithm is fixed: the header has no say.
+            # The key comes from the service's own set and the algorithm from the key: the header has no say.
             claims = jwt.decode(
                 token,
-                key,
-                algorithms=[ALGORITHM],
+                key.public,
+                algorithms=[key.algorithm],
                 issuer=self._issuer,
                 audience=self._audience,
-                options={"require": ["exp", "iat", "sub"], "verify_exp": False, "verify_iat": False},
+                leeway=self._leeway,
+                options={"require": ["exp", "iat", "sub", "sid"], "verify_exp": False, "verify_iat": False},
             )
-            expires, issued = float(claims["exp"]), float(claims["iat"])
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as problem:
+            return _Verified(key, float(claims["iat"]), self._read(claims))
+        except jwt.PyJWTError as problem:
             raise TokenInvalid(f"not valid: {type(problem).__name__}") from None
-        now = self._clock()
-        if not issued - self._leeway <= now < expires + self._leeway:
-            raise TokenInvalid("expired, or not yet issued")
-        return {**claims, "exp": expires}
+        except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
+            raise TokenInvalid("the claims have another form") from None
 
-    def _perms(self, roles: frozenset[str]) -> frozenset[str] | None:
+    def _read(self, claims: dict[str, Any]) -> Principal:
+        session = claims["sid"]
+        if not isinstance(session, str) or not session:
+            raise ValueError("no session")
+        roles = _texts(claims["roles"])
+        return Principal(
+            user_id=int(claims["sub"]),
+            session=session,
+            roles=roles,
+            expires=float(claims["exp"]),
+            perms=self._perms(roles, claims),
+            username=claims.get("preferred_username"),
+            department=claims.get("dept"),
+        )
+
+    def _perms(self, roles: frozenset[str], claims: dict[str, Any]) -> frozenset[str] | None:
         if not self.knows_perms:
             return None
-        return frozenset().union(*(self._role_perms.get(role, frozenset()) for role in roles))
+        in_token = _texts(claims.get("perms", [])) if self._perms_in_token else frozenset()
+        return in_token.union(*(self._role_perms.get(role, frozenset()) for role in roles))
+
+    def _kid(self, token: str) -> str:
+        """Which key the token names. A token that is plainly not ours costs no fetch."""
+        verified = self._verified.get(token)
+        if verified is not None:
+            return verified.key.kid
+        if len(token) > LONGEST:
+            raise TokenInvalid("longer than any access token")
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError, RecursionError) as problem:
+            raise TokenInvalid(f"not a JWT: {type(problem).__name__}") from None
+        kid = header.get("kid")
+        if header.get("typ") != self._token_type or header.get("alg") not in ALGORITHMS or not isinstance(kid, str):
+            raise TokenInvalid("not an access token")
+        return kid
 
 
-def _kid(token: str) -> str:
-    """Which key the token names. A token that is plainly not ours costs no fetch."""
-    if len(token) > LONGEST:
-        raise TokenInvalid("longer than any access token")
-    try:
-        header = jwt.get_unverified_header(token)
-    except (jwt.PyJWTError, ValueError, RecursionError) as problem:
-        raise TokenInvalid(f"not a JWT: {type(problem).__name__}") from None
-    kid = header.get("kid")
-    if header.get("typ") != TYPE or header.get("alg") != ALGORITHM or not isinstance(kid, str):
-        raise TokenInvalid("not an access token")
-    return kid
+def _texts(value: Any) -> frozenset[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError("not a list of texts")
+    return frozenset(value)

@@ -10,7 +10,7 @@ from gatehouse.verify.errors import Forbidden, PermsUnknown
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """`perms` and `username` are None where the check does not know them: an access token does not carry them."""
+    """`perms`, `username` and `department` are None where the check does not know them."""
 
     user_id: int
     session: str
@@ -18,6 +18,7 @@ class Principal:
     expires: float
     perms: frozenset[str] | None = None
     username: str | None = None
+    department: int | None = None
 
     def require_role(self, *any_of: str) -> None:
         """Refuse unless the user holds at least one of these roles."""
@@ -27,7 +28,9 @@ class Principal:
     def require(self, *perms: str) -> None:
         """Refuse unless the user has every one of these perms."""
         if self.perms is None:
-            raise PermsUnknown("an access token carries no perms: use an Introspector or Verifier(role_perms=...)")
+            raise PermsUnknown(
+                "perms are not known here: use an Introspector, Verifier(perms=True) or Verifier(role_perms=...)"
+            )
         missing = [perm for perm in perms if perm not in self.perms]
         if missing:
             raise Forbidden(f"user {self.user_id} lacks {', '.join(missing)}")

@@ -136,10 +136,10 @@ def test_unknown_fields_are_passed_over(client: httpx.Client) -> None:
 def test_access_token_is_a_signed_jwt_that_others_can_check(client: httpx.Client) -> None:
     tokens = login(client)
     header = jwt.get_unverified_header(tokens["accessToken"])
-    assert (header["alg"], header["typ"]) == ("EdDSA", "at+jwt")
+    assert (header["alg"], header["typ"]) == ("ES256", "at+jwt")
     [key] = [key for key in client.get("/.well-known/jwks.json").json()["keys"] if key["kid"] == header["kid"]]
     assert "d" not in key
-    claims = jwt.decode(tokens["accessToken"], jwt.PyJWK(key), algorithms=["EdDSA"], audience="gatehouse")
+    claims = jwt.decode(tokens["accessToken"], jwt.PyJWK(key), algorithms=["ES256"], audience="gatehouse")
     assert claims["sub"] == "1"
     assert claims["exp"] - claims["iat"] == 7200
     assert claims["roles"] == ["ADMIN"]

@@ -9,6 +9,7 @@ import msgspec
 
 from gatehouse.api.contract.openapi import document
 from gatehouse.api.http.reply import Reply, resource
+from gatehouse.auth.keys.ring import JWKS_MAX_AGE
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
     from gatehouse.api.telemetry.metrics import Metrics
     from gatehouse.service import Service
 
-# How long other services may keep the keys. A new key is fetched when its `kid` is first seen, so this is
-# about load, not about correctness.
-JWKS_CACHE = "public, max-age=300"
+# A new key is published for longer than this before it signs: `gatehouse.auth.keys.ring`.
+JWKS_CACHE = f"public, max-age={JWKS_MAX_AGE}"
 READY_SECONDS = 2.0
 
 AVATAR = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="avatar">

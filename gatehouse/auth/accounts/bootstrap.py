@@ -52,6 +52,7 @@ async def bootstrap(
     departments: Departments,
     keys: Keys,
     secret: bytes,
+    algorithm: str,
     password: str,
     now: float,
 ) -> str | None:
@@ -60,7 +61,7 @@ async def bootstrap(
     Called under the lock of `migrate.exclusive`, so of several first starts one does the work.
     """
     if not await keys.all():
-        await keys.add(new_key(secret, now))
+        await keys.add(new_key(secret, algorithm, now))
     known = await departments.all()
     root = known[0].id if known else await departments.add(ROOT_DEPARTMENT, None)
     if await roles.by_code(ADMIN_ROLE) is None and await users.count() == 0:

@@ -6,6 +6,9 @@ expired it is deleted. Nobody is logged out.
 
 Withdrawal, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it
 reads the store again. Sessions live on: clients are told that their access token is not valid, and refresh it.
+
+Another algorithm in the settings is a rotation like any other. It waits until the newest key has begun to sign: nodes
+whose settings disagree would otherwise replace each other's key at every look.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, Caller, Event
-from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS, new_key, seal, unseal
+from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS, new_key, unseal_private
+from gatehouse.auth.keys.sealing import SIGNING_KEYS, seal
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -24,12 +28,22 @@ if TYPE_CHECKING:
 
 
 class KeyRotation:
-    def __init__(self, *, store: Keys, ring: KeyRing, audit: Audit, clock: Callable[[], float], max_age: int) -> None:
+    def __init__(
+        self,
+        *,
+        store: Keys,
+        ring: KeyRing,
+        audit: Audit,
+        clock: Callable[[], float],
+        max_age: int,
+        algorithm: str,
+    ) -> None:
         self._store = store
         self._ring = ring
         self._audit = audit
         self._clock = clock
         self._max_age = max_age
+        self._algorithm = algorithm
 
     async def rotate(self, caller: Caller) -> StoredKey | None:
         """A new key; None if another node has made one in this moment."""
@@ -42,7 +56,7 @@ class KeyRotation:
         if kid not in {key.kid for key in self._ring.stored}:
             raise Missing(f"there is no key {kid!r}")
         others = [key for key in self._ring.stored if key.kid != kid and key.retired is None]
-        successor = None if others else new_key(self._ring.secrets[0], self._clock())
+        successor = None if others else new_key(self._ring.secrets[0], self._algorithm, self._clock())
         await self._store.delete(kid, successor)
         self._record(Event.KEY_RETIRED, kid, caller, "withdrawn")
         if successor is not None:
@@ -51,11 +65,13 @@ class KeyRotation:
         return successor
 
     async def rotate_if_due(self) -> None:
-        """What age brings about, on whichever node notices first: a rotation, and the end of expired keys."""
+        """What age and settings bring about, on whichever node notices first: a rotation, the end of expired keys."""
         now = self._clock()
         newest = self._newest()
         if newest is None or now >= newest.created + self._max_age:
             await self._replace(newest, Caller(), "age")
+        elif newest.algorithm != self._algorithm and now >= newest.created + PUBLISHED_BEFORE_SIGNING_SECONDS:
+            await self._replace(newest, Caller(), "algorithm")
         for key in self._ring.stored:
             if now >= self._ring.verifies_until(key):
                 await self._store.delete(key.kid)
@@ -63,14 +79,14 @@ class KeyRotation:
     async def reseal(self, secret: bytes) -> int:
         """Seal every key under `secret`; how many there are."""
         stored = await self._store.all()
-        opened = {key.kid: unseal(self._ring.secrets, key) for key in stored}
-        await self._store.reseal({kid: seal(secret, kid, private) for kid, private in opened.items()})
+        opened = {key.kid: unseal_private(self._ring.secrets, key) for key in stored}
+        await self._store.reseal({kid: seal(secret, SIGNING_KEYS, kid, private) for kid, private in opened.items()})
         return len(stored)
 
     async def _replace(self, old: StoredKey | None, caller: Caller, reason: str) -> StoredKey | None:
         """Replace the key that was found to be the newest; None if it is not any more, and nothing is done then."""
         now = self._clock()
-        new = new_key(self._ring.secrets[0], now)
+        new = new_key(self._ring.secrets[0], self._algorithm, now)
         if old is None:
             await self._store.add(new)
         elif await self._store.replace(old.kid, new, now + PUBLISHED_BEFORE_SIGNING_SECONDS):

@@ -1,6 +1,6 @@
 """The two kinds of token: how they are made and read. What they open is decided in `sessions.py`.
 
-Access token: a JWT signed with Ed25519 that other services can check by themselves.
+Access token: a signed JWT that other services can check by themselves. `claims.py` says what it tells about the user.
 Refresh token: `1.<session>.<generation>.<HMAC>`. Nothing about it is stored, so nothing stored can be turned
 into one; and the current one of a session can be made again, which lets racing refreshes converge.
 """
@@ -12,24 +12,31 @@ import re
 import secrets
 from binascii import b2a_base64
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jwt
 import msgspec
 
+from gatehouse import logs
+from gatehouse.auth.keys.algorithms import ALGORITHMS
+from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, smaller_and_smaller
 from gatehouse.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from gatehouse.auth.keys.ring import KeyRing, Signer
+    from gatehouse.stores.accounts.users import Profile
 
-    from gatehouse.auth.keys.ring import KeyRing
-
-ALGORITHM = "EdDSA"
-TYPE = "at+jwt"
-# Longer than any token we make; whatever is longer need not be looked at.
+# Every type that an access token of ours can have; nothing else that we sign has one of them. Both are read whatever
+# the setting, so that a change of it logs nobody out.
+TOKEN_TYPES = ("at+jwt", "JWT")
+# No token of ours is longer, and whatever is longer is not looked at. Tomcat and gunicorn take 8 KB of headers.
 MAX_TOKEN_LENGTH = 4096
 # Verifying a signature costs as much as all the rest of a request, so verified tokens are remembered.
 CACHE_SIZE = 20_000
+# Of so many users the log is told that a claim was left out of their tokens.
+REDUCED_TOLD = 1_000
+
+log = logs.named("gatehouse.tokens")
 
 _REFRESH = re.compile(r"1\.(\d{1,19}-[A-Za-z0-9_-]{22})\.(\d{1,10})\.([A-Za-z0-9_-]{43})")
 
@@ -95,33 +102,62 @@ def _base64url(raw: bytes) -> str:
 
 
 @lru_cache(maxsize=16)
-def _header(kid: str) -> str:
-    return _base64url(_encode({"alg": ALGORITHM, "typ": TYPE, "kid": kid}))
+def encoded_header(kid: str, algorithm: str, token_type: str) -> str:
+    return _base64url(_encode({"alg": algorithm, "typ": token_type, "kid": kid}))
+
+
+def _longest_body(signer: Signer) -> int:
+    return MAX_TOKEN_LENGTH - 1 - ALGORITHMS[signer.algorithm].signature_length
 
 
 class AccessTokens:
-    def __init__(self, ring: KeyRing, issuer: str, audience: str) -> None:
+    def __init__(
+        self,
+        ring: KeyRing,
+        issuer: str,
+        audience: str,
+        *,
+        token_type: str = TOKEN_TYPES[0],
+        claim_set: ClaimSet = ClaimSet(),  # noqa: B008 - a tuple: nobody can change it
+    ) -> None:
         self._ring = ring
         self._issuer = issuer
         self._audience = audience
+        self._token_type = token_type
+        self._claim_set = claim_set
+        self._reduced: set[int] = set()  # users of whom the log has been told
         self._verified: BoundedCache[str, Claims] = BoundedCache(CACHE_SIZE)
         self._key_ring_version = ring.version
 
-    def make(self, user: int, session: str, roles: Sequence[str], now: float, expires: float) -> str:
-        kid, sign = self._ring.signer
+    def make(self, profile: Profile, session: str, now: float, expires: float) -> str:
         claims = {
             "iss": self._issuer,
             "aud": self._audience,
-            "sub": str(user),
+            "sub": str(profile.user.id),
             "sid": session,
             "jti": secrets.token_urlsafe(12),
             "iat": int(now),
             "exp": int(expires),
-            "roles": list(roles),
+            **profile_claims(profile, self._claim_set),
         }
+        signer = self._ring.signer
+        header = encoded_header(signer.kid, signer.algorithm, self._token_type)
         # Put together here and not by the JWT library, which takes longer over it than the signature itself.
-        body = f"{_header(kid)}.{_base64url(_encode(claims))}"
-        return f"{body}.{_base64url(sign(body.encode()))}"
+        body = f"{header}.{_base64url(_encode(claims))}"
+        if len(body) > _longest_body(signer):
+            body = f"{header}.{self._reduce(claims, profile.user.id, _longest_body(signer) - len(header) - 1)}"
+        return f"{body}.{_base64url(signer.sign(body.encode()))}"
+
+    def _reduce(self, claims: dict[str, Any], user: int, longest: int) -> str:
+        """The most that fits. The user keeps the session; services that read the token allow less."""
+        for left in smaller_and_smaller(claims):
+            encoded = _base64url(_encode(left))
+            if len(encoded) <= longest:
+                break
+        if user not in self._reduced and len(self._reduced) < REDUCED_TOLD:
+            self._reduced.add(user)
+            log.warning("claims left out: the access token would be too long", user=user, claims=sorted(left))
+        return encoded
 
     async def verify(self, token: str, now: float) -> Claims | None:
         """The claims of a token that we made and that has not expired; None for anything else.
@@ -149,16 +185,16 @@ class AccessTokens:
         try:
             header = jwt.get_unverified_header(token)
             kid = header.get("kid")
-            if header.get("typ") != TYPE or not isinstance(kid, str):
+            if header.get("typ") not in TOKEN_TYPES or not isinstance(kid, str):
                 return None
             key = await self._ring.find(kid)
             if key is None:
                 return None
-            # The key comes from our own ring and the algorithm is fixed: nothing in the header has a say.
+            # The key comes from our own ring and the algorithm from the key: nothing in the header has a say.
             claims = jwt.decode(
                 token,
-                key,
-                algorithms=[ALGORITHM],
+                key.public,
+                algorithms=[key.algorithm],
                 issuer=self._issuer,
                 audience=self._audience,
                 options={

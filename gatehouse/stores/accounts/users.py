@@ -10,7 +10,16 @@ from sqlalchemy import and_, bindparam, delete, func, insert, select, union, upd
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import departments, menus, role_perms, roles, totp_secrets, user_roles, users
+from gatehouse.stores.accounts.schema import (
+    departments,
+    menus,
+    role_departments,
+    role_perms,
+    roles,
+    totp_secrets,
+    user_roles,
+    users,
+)
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
@@ -60,9 +69,17 @@ class NewUser:
     captcha_exempt: bool = False
 
 
+class DataScope(NamedTuple):
+    """Which rows a role shows in a business backend; `departments` are chosen ones, and only with scope 5."""
+
+    role: str
+    scope: int
+    departments: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A user with the codes of its enabled roles and the perms they give, each sorted.
+    """A user with the codes of its enabled roles, the perms they give and their data scopes, each sorted.
 
     In a department that is disabled, or stands below one, nobody has any.
     """
@@ -70,6 +87,7 @@ class Profile:
     user: User
     roles: tuple[str, ...]
     perms: tuple[str, ...]
+    data_scopes: tuple[DataScope, ...] = ()
 
 
 _COLUMNS = [
@@ -88,7 +106,7 @@ _CREDENTIALS = (
 )
 _BY_ID = select(*_COLUMNS).where(users.c.id == bindparam("user"))
 _ENABLED_ROLES = (
-    select(roles.c.id, roles.c.code)
+    select(roles.c.id, roles.c.code, roles.c.data_scope)
     .join(user_roles, user_roles.c.role == roles.c.id)
     .where(user_roles.c.user == bindparam("user"), roles.c.enabled)
     .order_by(roles.c.code)
@@ -99,6 +117,12 @@ _PERMS = (
     .distinct()
     .order_by(role_perms.c.perm)
 )
+_CHOSEN_DEPARTMENTS = (
+    select(role_departments.c.role, role_departments.c.department)
+    .where(role_departments.c.role.in_(bindparam("roles", expanding=True)))
+    .order_by(role_departments.c.department)
+)
+CHOSEN_DEPARTMENTS = 5
 _EVERY_PERM = union(select(role_perms.c.perm), select(menus.c.perm).where(menus.c.perm != ""))
 
 
@@ -145,7 +169,20 @@ class Users:
             return Profile(profile, (), ())
         enabled = await self._database.look_up(_ENABLED_ROLES, user=user)
         perms = await self._database.look_up(_PERMS, roles=[role.id for role in enabled])
-        return Profile(profile, tuple(role.code for role in enabled), tuple(row.perm for row in perms))
+        chosen = await self._chosen_departments([role.id for role in enabled if role.data_scope == CHOSEN_DEPARTMENTS])
+        return Profile(
+            profile,
+            tuple(role.code for role in enabled),
+            tuple(row.perm for row in perms),
+            tuple(DataScope(role.code, role.data_scope, tuple(chosen.get(role.id, ()))) for role in enabled),
+        )
+
+    async def _chosen_departments(self, role_ids: Sequence[int]) -> dict[int, list[int]]:
+        chosen: dict[int, list[int]] = {}
+        if role_ids:
+            for row in await self._database.look_up(_CHOSEN_DEPARTMENTS, roles=role_ids):
+                chosen.setdefault(row.role, []).append(row.department)
+        return chosen
 
     async def every_perm(self) -> Sequence[str]:
         """All perms that some role gives or some button carries."""

@@ -13,7 +13,13 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import Caller
-from gatehouse.auth.keys.ring import CLOCK_SKEW, PUBLISHED_BEFORE_SIGNING_SECONDS, StoredKey, signing_at
+from gatehouse.auth.keys.ring import (
+    CLOCK_SKEW,
+    NODE_RELOAD_SECONDS,
+    PUBLISHED_BEFORE_SIGNING_SECONDS,
+    StoredKey,
+    signing_at,
+)
 from gatehouse.secret import new_secret, read_secrets, secret_path, write_secrets
 from gatehouse.settings import SettingsError, load
 from tests.cli.terminal import Terminal
@@ -68,12 +74,14 @@ def test_a_rotation_logs_nobody_out(nodes: tuple[InProcess, InProcess], monkeypa
     new = one.run(one.service.key_rotation.rotate(Caller()))
     assert new is not None
     signers = set()
-    for second in range(60):
+    for second in range(PUBLISHED_BEFORE_SIGNING_SECONDS + 2 * NODE_RELOAD_SECONDS):
         one.clock.move(1)
-        if second % 15 == 3:
+        if second % NODE_RELOAD_SECONDS == 3:
             reload(one)
-        if second % 15 == 11:
+        if second % NODE_RELOAD_SECONDS == 11:
             reload(other)
+        if second % 7:
+            continue
         tokens = nodes[second % 2].refresh(tokens["refreshToken"]).data
         signers.add(kid(tokens))
         for node in nodes:

@@ -1,0 +1,75 @@
+"""What an access token says about its user, and what is left out when that is too much for a header line.
+
+A token never says more than the user has. What does not fit is left out whole, and always so that the service which
+reads the token allows less: perms first, then chosen departments, then roles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatehouse.stores.accounts.users import CHOSEN_DEPARTMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gatehouse.stores.accounts.users import DataScope, Profile
+
+# Which rows a business backend shows to a role: `roles.data_scope`. Chosen departments have the fifth number.
+ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT, OWN_ROWS = 1, 2, 3, 4
+
+
+class ClaimSet(NamedTuple):
+    """Which claims a token has beside those that every token has."""
+
+    perms: bool = False
+    youlai: bool = False
+
+
+def profile_claims(profile: Profile, claim_set: ClaimSet) -> dict[str, Any]:
+    user = profile.user
+    claims: dict[str, Any] = {
+        "preferred_username": user.username,
+        "dept": user.department,
+        "roles": profile.roles,
+    }
+    if claim_set.youlai:
+        claims |= {
+            "userId": user.id,
+            "deptId": user.department,
+            "username": user.username,
+            "authorities": [f"ROLE_{code}" for code in profile.roles],
+            "dataScopes": data_scope_claims(profile.data_scopes),
+        }
+    if claim_set.perms:
+        claims["perms"] = profile.perms
+    return claims
+
+
+def data_scope_claims(scopes: tuple[DataScope, ...]) -> list[dict[str, Any]]:
+    """Never empty: those backends show every row to a user whose token holds no data scope."""
+    return [_data_scope_claim(scope) for scope in scopes] or [_claim("", OWN_ROWS)]
+
+
+def _data_scope_claim(scope: DataScope) -> dict[str, Any]:
+    if scope.scope == CHOSEN_DEPARTMENTS and scope.departments:
+        return _claim(scope.role, CHOSEN_DEPARTMENTS, scope.departments)
+    if scope.scope in {ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT}:
+        return _claim(scope.role, scope.scope)
+    # Own rows, a number that nobody knows, or a choice of no department: an empty list might be read as no condition.
+    return _claim(scope.role, OWN_ROWS)
+
+
+def _claim(role: str, scope: int, departments: tuple[int, ...] = ()) -> dict[str, Any]:
+    return {"roleCode": role, "dataScope": scope, "customDeptIds": departments}
+
+
+def smaller_and_smaller(claims: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The claims, then with less and less in them. A part that is left out leaves the reader with less to allow."""
+    yield claims
+    claims = {name: value for name, value in claims.items() if name != "perms"}
+    yield claims
+    if "dataScopes" in claims:
+        claims = {**claims, "dataScopes": data_scope_claims(())}
+        yield claims
+    yield {**claims, "roles": [], **({"authorities": []} if "authorities" in claims else {})}
