@@ -82,7 +82,8 @@ def test_no_other_algorithm(gatehouse: InProcess, algorithm: str | None) -> None
     "change",
     [
         {"typ": "secevent+jwt"}, {"typ": "rt+jwt"}, {"typ": None}, {"typ": "at+jwt\0"}, {"kid": "unknown"},
-        {"kid": None}, {"kid": 5}, {"kid": ["x"]}, {"kid": "../../secret"}, {"crit": ["b64"], "b64": False}, {"zip": "DEF"},
+        {"kid": None}, {"kid": 5}, {"kid": ["x"]}, {"kid": "../../secret"}, {"crit": ["b64"], "b64": False},
+        {"zip": "DEF"},
     ],
 )  # fmt: skip
 def test_no_other_header(gatehouse: InProcess, change: dict[str, Any]) -> None:
