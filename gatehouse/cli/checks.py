@@ -9,8 +9,6 @@ import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import text
-
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.secret import read_secrets, secret_path
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
@@ -184,8 +182,7 @@ async def _clock(service: Service) -> Finding:
     """Against the database's clock where it has one of its own, else against what was written before."""
     now = time.time()
     if service.database.path is None:
-        async with service.database.reading() as db:
-            theirs = float(await db.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
+        theirs = await service.database.clock()
         off = abs(time.time() - theirs)
         found = f"{off:.1f} s from the database's"
         return ok("clock", found) if off <= CLOCK_OFF else fail("clock", found, "run an NTP client on both machines")

@@ -14,10 +14,11 @@ from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_state
+from gatehouse.stores.accounts.copying import Moved, copy_accounts
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite.engine import live_sessions
-from gatehouse.transfer.move import Moved, move_accounts, move_sessions
+from gatehouse.transfer.move import move_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tup
         raise StoreUnavailable(f"there are no accounts in {given.data_dir}: nothing to move")
     source, target = Database(f"sqlite:///{given.accounts_path}"), Database(given.accounts_url, patient=True)
     try:
-        moved = await move_accounts(source, target, report)
+        moved = await copy_accounts(source, target, report)
     finally:
         await source.close()
         await target.close()

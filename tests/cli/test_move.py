@@ -15,8 +15,9 @@ from sqlalchemy import delete, func, insert, select, update
 
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
+from gatehouse.stores.accounts.copying import TABLES
 from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.schema import audit_events, departments, metadata, users
+from gatehouse.stores.accounts.schema import audit_events, departments, menus, recovery_codes, users
 from tests.support.conversation import ME, bearer, login, refresh
 from tests.support.engines import PostgresServer, RedisServer
 from tests.support.running import Running
@@ -26,7 +27,7 @@ DB = 59
 
 
 async def populate(path: Path) -> None:
-    """Users with odd texts, a department below one with a higher number, a user whose number is used up."""
+    """Users with odd texts, a row below one with a higher number, keys of bytes, a user whose number is used up."""
     database = Database(f"sqlite:///{path}")
     try:
         async with database.writing() as db:
@@ -42,6 +43,11 @@ async def populate(path: Path) -> None:
                 for number in range(2, PEOPLE + 2)
             ]  # fmt: skip
             await db.execute(insert(users), rows)
+            for number in (902, 901):
+                await db.execute(insert(menus).values(id=number, name="Menu", type="C"))
+            await db.execute(update(menus).where(menus.c.id == 901).values(parent=902))
+            codes = [{"user": 2 + n // 10, "digest": n.to_bytes(32)} for n in range(2500)]
+            await db.execute(insert(recovery_codes), codes)
             await db.execute(insert(audit_events), [{"at": float(n), "event": "login", "user": n} for n in range(3000)])
             await db.execute(insert(users).values({**rows[0], "id": 99_999, "name_key": "gone"}))
             await db.execute(delete(users).where(users.c.id == 99_999))
@@ -53,10 +59,7 @@ async def counts(url: str) -> dict[str, int]:
     database = Database(url)
     try:
         async with database.reading() as db:
-            return {
-                table.name: await db.scalar(select(func.count()).select_from(table)) or 0
-                for table in metadata.sorted_tables
-            }
+            return {table.name: await db.scalar(select(func.count()).select_from(table)) or 0 for table in TABLES}
     finally:
         await database.close()
 

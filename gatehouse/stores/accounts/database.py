@@ -170,6 +170,11 @@ class Database:
         async with self.reading() as connection:
             await connection.execute(text("SELECT 1"))
 
+    async def clock(self) -> float:
+        """The time by the clock of a PostgreSQL server."""
+        async with self.reading() as connection:
+            return float(await connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
+
     async def advice(self) -> list[str]:
         """What the server lacks to keep our promises, a sentence each; empty if all is well."""
         if self.path:
