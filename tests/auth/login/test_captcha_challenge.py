@@ -6,12 +6,14 @@ import secrets
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges
+from gatehouse.auth.login.captcha.lookalikes import GROUPS
 
 TTL = 120
 NOW = 1_800_000_000.25
@@ -152,6 +154,12 @@ def test_a_character_stands_for_one_drawn_letter(typed: str) -> None:
     meant = [drawn for drawn in ALPHABET if Challenges.matches(challenges(drawn * LENGTH).issue(NOW), typed * LENGTH)]
     assert len(meant) == 1
     assert typed not in ALPHABET or meant == [typed]
+
+
+def test_the_docs_list_every_look_alike() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "captcha.md").read_text()
+    rows = re.findall(r"^\| (\w) \| ((?:\w )+)\|$", text, re.MULTILINE)
+    assert {drawn: set(others.split()) for drawn, others in rows} == {group[0]: set(group[1:]) for group in GROUPS}
 
 
 @settings(max_examples=20, deadline=None)
