@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.auth.accounts.perms import is_administrator_role
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.authenticator import Authenticator
@@ -35,6 +36,7 @@ from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
 from gatehouse.secret import read_secrets
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts.audit_trail import AuditTrail
+from gatehouse.stores.accounts.changes import Changes
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.factors import Factors
@@ -209,6 +211,8 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         users=stores.users,
         roles=stores.roles,
         departments=stores.departments,
+        changes=Changes(stores.database, is_administrator_role),
+        hashes=hashes,
         state=stores.state,
         sessions=sessions,
         audit=audit,

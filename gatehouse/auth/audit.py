@@ -125,12 +125,21 @@ class Audit:
         session: str | None = None,
         reason: str | None = None,
         detail: Mapping[str, object] | None = None,
+        actor: int | None = None,
     ) -> None:
+        """`actor` is who did it, if that was done to somebody else or to no user at all."""
         encoded = msgspec.json.encode(detail).decode() if detail else None
         address, request = caller.address or None, caller.request or None
-        entry = AuditEntry(0, self._clock(), event.value, user, session, address, request, reason, encoded)
+        entry = AuditEntry(0, self._clock(), event.value, user, session, address, request, reason, encoded, actor)
         if self._log.is_enabled_for(logging.INFO):
-            facts = {"user": user, "session": session, "address": address, "request": request, "reason": reason}
+            facts = {
+                "user": user,
+                "session": session,
+                "address": address,
+                "request": request,
+                "reason": reason,
+                "actor": actor,
+            }
             known = {name: value for name, value in facts.items() if value is not None}
             self._log.info(event.value, **known | dict(detail or {}))
         self.counts[event.value, reason or ""] += 1

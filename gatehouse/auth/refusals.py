@@ -39,6 +39,10 @@ class FieldInvalid(Refused):
         self.field = field
 
 
+class ValueRefused(FieldInvalid, ValueError):
+    """A value that the policy for accounts does not take."""
+
+
 class PasswordRefused(Refused):
     """A new password that the policy does not take."""
 

@@ -19,3 +19,7 @@ class Missing(StoreError):
 
 class InUse(StoreError):
     """It cannot go while others refer to it."""
+
+
+class LastAdministrator(InUse):
+    """After this change nobody could manage anything any more."""

@@ -82,7 +82,7 @@ def test_doctor_finds_what_is_amiss_with_files_keys_and_clock(
     assert f"-> chmod 600 {stopped.data / 'secret'}" in outcome.out
     (stopped.data / "secret").chmod(0o600)
 
-    typed("user", "disable", "admin").done()  # leaves an audit event with today's date
+    typed("user", "edit", "admin", "--nickname", "Chief").done()  # leaves an audit event with today's date
     past = time.time() - 3600
     with monkeypatch.context() as moved:
         moved.setattr("time.time", lambda: past)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import update
 
 from gatehouse.auth.accounts.bootstrap import bootstrap
-from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts import migrate, schema
 from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
+from gatehouse.stores.accounts.changes import Change, Changes
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore, StoredKey
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.schema import metadata
 from gatehouse.stores.accounts.users import NewUser, Users
-from gatehouse.stores.errors import Duplicate, InUse, Missing
+from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing
 
 
 async def somebody(database: Database, username: str = "Ann", **values: object) -> int:
@@ -26,6 +29,11 @@ async def somebody(database: Database, username: str = "Ann", **values: object) 
     department = known[0].id if known else await departments.add("Root", None)
     new = NewUser(username, "Nick", "hash", department, 1_800_000_000.125, **values)  # type: ignore[arg-type]
     return await Users(database).add(new)
+
+
+def changing(database: Database) -> AbstractAsyncContextManager[Change]:
+    """A change among people none of whom is an administrator."""
+    return Changes(database, lambda code, perms: code == "ADMIN").transaction()
 
 
 async def test_a_user_reads_back_as_it_was_added(database: Database) -> None:
@@ -50,7 +58,8 @@ async def test_names_are_unique_without_regard_to_case(database: Database) -> No
 
 async def test_a_number_is_never_given_to_another_user(database: Database) -> None:
     first = await somebody(database, "Ann")
-    await Users(database).delete(first)
+    async with changing(database) as change:
+        await change.delete_users([first])
     assert await somebody(database, "Bob") > first
 
 
@@ -64,36 +73,111 @@ async def test_of_two_adding_the_same_name_at_once_one_succeeds(database: Databa
 async def test_a_profile_has_the_perms_of_enabled_roles(database: Database) -> None:
     users, roles = Users(database), Roles(database)
     user = await somebody(database)
-    await roles.add("B", "B", ["x:y:b", "x:y:a"])
-    await roles.add("A", "A", ["x:y:c", "x:y:a"])
-    off = await roles.add("OFF", "Off", ["x:y:off"])
-    await roles.change(off, enabled=False)
-    await users.grant(user, ["B", "A", "OFF"])
-    await users.grant(user, ["A"])
+    b = await roles.add("B", "B", ["x:y:b", "x:y:a"])
+    a = await roles.add("A", "A", ["x:y:c", "x:y:a"])
+    off = await roles.add("OFF", "Off", ["x:y:off"], enabled=False)
+    async with changing(database) as change:
+        await change.replace_roles(user, [a, b, off, a])
     profile = await users.profile(user)
     assert profile is not None
     assert (profile.roles, profile.perms) == (("A", "B"), ("x:y:a", "x:y:b", "x:y:c"))
-    await users.revoke(user, ["B"])
-    await roles.deny((await roles.all())[0].id, ["x:y:c"])
+    async with changing(database) as change:
+        await change.replace_roles(user, [a, off])
+        await change.deny(a, ["x:y:c"])
     profile = await users.profile(user)
     assert profile is not None
     assert (profile.roles, profile.perms) == (("A",), ("x:y:a",))
     with pytest.raises(Missing):
-        await users.grant(user, ["NONE"])
+        async with changing(database) as change:
+            await change.roles_called(["A", "NONE"])
 
 
 async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:
     users, roles = Users(database), Roles(database)
     user = await somebody(database)
     role = await roles.add("A", "A", ["x:y:z"])
-    await users.grant(user, ["A"])
-    assert list(await roles.holders(role)) == [user]
-    await roles.delete(role)
+    async with changing(database) as change:
+        await change.replace_roles(user, [role])
+        assert await change.holders([role]) == [user]
+    async with changing(database) as change:
+        await change.delete_roles([role])
     profile = await users.profile(user)
     assert profile is not None
     assert profile.roles == ()
     with pytest.raises(Missing):
-        await roles.change(role, name="B")
+        async with changing(database) as change:
+            await change.roles([role])
+
+
+async def test_one_administrator_remains_whatever_happens_at_once(database: Database) -> None:
+    """Two administrators, each demoted, disabled or deleted at the same moment: one of the two changes is refused."""
+    role = await Roles(database).add("ADMIN", "Admin")
+    first, second = await somebody(database, "Ann"), await somebody(database, "Bob")
+    await somebody(database, "Cyd", enabled=False)
+    for user in (first, second):
+        async with changing(database) as change:
+            await change.replace_roles(user, [role])
+
+    async def demote(user: int) -> None:
+        async with changing(database) as change:
+            await change.replace_roles(user, [])
+
+    async def disable(user: int) -> None:
+        async with changing(database) as change:
+            await change.set_user(user, enabled=False)
+
+    outcomes = await asyncio.gather(demote(first), disable(second), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes if outcome is not None] == [LastAdministrator]
+    async with changing(database) as change:
+        targets = await change.targets([first, second])
+    assert sum(bool(target.roles) and target.user.enabled for target in targets) == 1
+
+
+@pytest.mark.parametrize("how", ["delete", "role", "perms", "department", "above", "password"])
+async def test_the_last_administrator_cannot_be_lost_in_any_way(database: Database, how: str) -> None:
+    departments = Departments(database)
+    top = await departments.add("Top", None)
+    department = await departments.add("Below", top)
+    role = await Roles(database).add("ADMIN", "Admin", ["x:y:z"])
+    user = await Users(database).add(NewUser("Ann", "Ann", "hash", department, 0), ["ADMIN"])
+    changes = Changes(database, lambda code, perms: code == "ADMIN" and "x:y:z" in perms)
+
+    async def lose() -> None:
+        async with changes.transaction() as change:
+            match how:
+                case "delete":
+                    await change.delete_users([user])
+                case "role":
+                    await change.set_role(role, enabled=False)
+                case "perms":
+                    await change.deny(role, ["x:y:z"])
+                case "department" | "above":
+                    place = department if how == "department" else top
+                    await change.db.execute(update(schema.departments).filter_by(id=place).values(enabled=False))
+                case "password":
+                    await change.set_user(user, password="")
+
+    with pytest.raises(LastAdministrator):
+        await lose()
+    profile = await Users(database).profile(user)
+    assert profile is not None
+    assert profile.perms == ("x:y:z",)
+
+
+async def test_roles_of_one_user_are_replaced_as_a_whole(database: Database) -> None:
+    """Many at once, each with a set of its own: what is left is one of the sets, and never a mixture."""
+    user = await somebody(database)
+    ids = [await Roles(database).add(f"R{number}", "R") for number in range(6)]
+    sets = [[ids[0], ids[1]], [ids[1], ids[2], ids[3]], [ids[4]], [], [ids[5], ids[0]]]
+
+    async def replace(wanted: list[int]) -> None:
+        async with changing(database) as change:
+            await change.replace_roles(user, wanted)
+
+    await asyncio.gather(*(replace(wanted) for wanted in sets * 3))
+    async with changing(database) as change:
+        [target] = await change.targets([user])
+    assert sorted(role.id for role in target.roles) in [sorted(wanted) for wanted in sets]
 
 
 async def test_users_come_in_pages(database: Database) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gatehouse.auth import refusals
 from gatehouse.auth.accounts.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing, PasswordRefused, Refused, RefusedFor
-from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable
+from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
 
 STORE_RETRY_SECONDS = 2
 
@@ -85,6 +85,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.HoldsMore: ErrorEntry(403, "A0301", "This user holds more than you do", "该用户的权限高于您"),
     refusals.OwnAccount: ErrorEntry(
         403, "A0301", "Not with the account that you are using", "不能对当前账号执行此操作"
+    ),
+    LastAdministrator: ErrorEntry(
+        403, "A0301", "The last enabled administrator must stay one", "必须保留至少一个启用的管理员"
     ),
     refusals.NoSuchSession: ErrorEntry(404, "C0113", "You have no such session", "没有该会话"),
     refusals.NoSuchFactor: ErrorEntry(

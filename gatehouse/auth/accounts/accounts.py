@@ -1,25 +1,27 @@
-"""Changes to accounts: what an operator does to users, roles and departments, and what each change entails.
+"""Changes to accounts by the names that an operator types, and departments.
 
-Every change is committed first, then the epochs of all whom it touches are raised (so the next request of each sees
-it), then sessions that must not survive it are ended. In this order, because a session that opens between the two
-last steps reads the raised epoch and with it the change.
+What a change entails stands in `users.py`, `roles.py` and `effects.py`, which the console calls as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.accounts.perms import allows, names_of
-from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
+from gatehouse.auth.accounts.authority import Actor
+from gatehouse.auth.accounts.effects import Effects
+from gatehouse.auth.accounts.roles import RoleChanges
+from gatehouse.auth.accounts.users import UserChanges
+from gatehouse.auth.audit import Audit, Caller, Event
 from gatehouse.auth.sessions.profiles import effective_profile
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gatehouse.auth.login.passwords import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.stores.accounts.changes import Changes
     from gatehouse.stores.accounts.departments import Departments
     from gatehouse.stores.accounts.roles import Role, Roles
     from gatehouse.stores.accounts.users import NewUser, Profile, Users
@@ -27,12 +29,16 @@ if TYPE_CHECKING:
 
 
 class Accounts:
+    """`users`, `roles` and `departments` are read here; `user_changes` and `role_changes` change them by id."""
+
     def __init__(
         self,
         *,
         users: Users,
         roles: Roles,
         departments: Departments,
+        changes: Changes,
+        hashes: HashPool,
         state: State,
         sessions: Sessions,
         audit: Audit,
@@ -42,11 +48,10 @@ class Accounts:
         self.users = users
         self.roles = roles
         self.departments = departments
-        self._state = state
-        self._sessions = sessions
-        self._audit = audit
-        self._clock = clock
-        self._caller = caller or Caller()
+        self.effects = Effects(state=state, sessions=sessions, audit=audit, clock=clock)
+        self.user_changes = UserChanges(changes, self.effects, hashes)
+        self.role_changes = RoleChanges(changes, self.effects)
+        self._operator = Actor(None, caller=caller or Caller())
 
     # Users
 
@@ -58,31 +63,15 @@ class Accounts:
         return profile
 
     async def add_user(self, new: NewUser, roles: Sequence[str] = ()) -> int:
-        policy.check_username(new.username)
-        policy.check_text("nickname", new.nickname)
-        policy.check_avatar(new.avatar)
-        user = await self.users.add(replace(new, created=self._clock()), roles)
-        self._record(Event.USER_ADDED, user, username=new.username, roles=list(roles))
-        return user
+        return await self.user_changes.add(self._operator, new, [(await self.role(code)).id for code in roles])
 
     async def edit_user(self, username: str, /, **values: Any) -> None:
-        """Change username, nickname, avatar, department or captcha_exempt."""
-        if "username" in values:
-            policy.check_username(values["username"])
-        if "nickname" in values:
-            policy.check_text("nickname", values["nickname"])
-        if "avatar" in values:
-            policy.check_avatar(values["avatar"])
-        user = (await self.user(username)).user.id
-        await self.users.change(user, **values)
-        await self._invalidate_profiles(user)
-        self._record(Event.USER_CHANGED, user, changed=sorted(values))
+        """Change username, nickname, avatar, department, captcha_exempt, gender, mobile or email."""
+        await self.user_changes.edit(self._operator, await self._id_of(username), values)
 
     async def set_password(self, username: str, hashed: str) -> None:
         """Store the hash of a password that an operator has chosen; all sessions end."""
-        user = (await self.user(username)).user.id
-        await self.users.change(user, password=hashed)
-        await self._password_changed(user, self._caller, keep=None)
+        await self.user_changes.set_password(self._operator, await self._id_of(username), hashed)
 
     async def replace_own_password(self, user: int, checked: str, hashed: str, caller: Caller, *, keep: str) -> bool:
         """Store the hash of a password that the user has chosen; all sessions but `keep` end.
@@ -92,45 +81,29 @@ class Accounts:
         """
         if not await self.users.replace_password(user, checked, hashed):
             return False
-        await self._password_changed(user, caller, keep=keep)
+        await self.user_changes.password_changed(Actor(None, caller=caller), user, keep=keep)
         return True
 
-    async def _password_changed(self, user: int, caller: Caller, *, keep: str | None) -> None:
-        await self._invalidate_profiles(user)
-        self._audit.record(Event.PASSWORD_CHANGED, caller, user=user)
-        await self._sessions.end_all(user, SessionEnd.PASSWORD, caller, keep=keep)
-
     async def disable_user(self, username: str) -> None:
-        user = (await self.user(username)).user.id
-        await self.users.change(user, enabled=False)
-        await self._invalidate_profiles(user)
-        self._record(Event.USER_DISABLED, user)
-        await self._sessions.end_all(user, SessionEnd.DISABLED, self._caller)
+        await self.user_changes.edit(self._operator, await self._id_of(username), {"enabled": False})
 
     async def enable_user(self, username: str) -> None:
-        user = (await self.user(username)).user.id
-        await self.users.change(user, enabled=True)
-        await self._invalidate_profiles(user)
-        self._record(Event.USER_ENABLED, user)
+        await self.user_changes.edit(self._operator, await self._id_of(username), {"enabled": True})
 
     async def delete_user(self, username: str) -> None:
-        user = (await self.user(username)).user.id
-        await self.users.delete(user)
-        await self._invalidate_profiles(user)
-        self._record(Event.USER_DELETED, user, username=username)
-        await self._sessions.end_all(user, SessionEnd.DELETED, self._caller)
+        await self.user_changes.delete(self._operator, [await self._id_of(username)])
 
     async def grant(self, username: str, roles: Sequence[str]) -> None:
-        user = (await self.user(username)).user.id
-        await self.users.grant(user, roles)
-        await self._invalidate_profiles(user)
-        self._record(Event.USER_CHANGED, user, granted=list(roles))
+        await self.user_changes.grant(self._operator, await self._id_of(username), roles)
 
     async def revoke(self, username: str, roles: Sequence[str]) -> None:
-        user = (await self.user(username)).user.id
-        await self.users.revoke(user, roles)
-        await self._invalidate_profiles(user)
-        self._record(Event.USER_CHANGED, user, revoked=list(roles))
+        await self.user_changes.revoke(self._operator, await self._id_of(username), roles)
+
+    async def _id_of(self, username: str) -> int:
+        found = await self.users.by_name(username)
+        if found is None:
+            raise Missing(f"there is no user {username!r}")
+        return found.id
 
     # Roles
 
@@ -140,47 +113,21 @@ class Accounts:
             raise Missing(f"there is no role {code!r}")
         return found
 
-    async def add_role(self, code: str, name: str, perms: Sequence[str] = ()) -> None:
-        policy.check_role_code(code)
-        policy.check_text("role name", name)
-        _check_perms(perms)
-        await self.roles.add(code, name, perms)
-        self._record(Event.ROLE_ADDED, None, role=code, perms=list(perms))
+    async def add_role(self, code: str, name: str, perms: Sequence[str] = (), **values: Any) -> None:
+        await self.role_changes.add(self._operator, {"code": code, "name": name, **values}, perms)
 
     async def edit_role(self, code: str, /, **values: Any) -> None:
-        """Change code, name or enabled."""
-        if "code" in values:
-            policy.check_role_code(values["code"])
-        if "name" in values:
-            policy.check_text("role name", values["name"])
-        role = (await self.role(code)).id
-        await self.roles.change(role, **values)
-        await self._invalidate_profiles(*await self.roles.holders(role))
-        self._record(Event.ROLE_CHANGED, None, role=code, changed=sorted(values))
+        """Change code, name, enabled, sort or data_scope."""
+        await self.role_changes.edit(self._operator, (await self.role(code)).id, values)
 
     async def delete_role(self, code: str) -> None:
-        role = (await self.role(code)).id
-        holders = await self.roles.holders(role)
-        await self.roles.delete(role)
-        await self._invalidate_profiles(*holders)
-        self._record(Event.ROLE_DELETED, None, role=code)
+        await self.role_changes.delete(self._operator, [(await self.role(code)).id])
 
     async def allow(self, code: str, perms: Sequence[str]) -> None:
-        _check_perms(perms)
-        role = (await self.role(code)).id
-        await self.roles.allow(role, perms)
-        await self._invalidate_profiles(*await self.roles.holders(role))
-        self._record(Event.ROLE_CHANGED, None, role=code, allowed=list(perms))
+        await self.role_changes.allow(self._operator, code, perms)
 
     async def deny(self, code: str, perms: Sequence[str]) -> None:
-        role = await self.role(code)
-        for perm in perms:
-            if not allows(role.perms, perm):
-                raise Missing(f"role {code!r} does not give {perm!r}")
-        # By all names: the one that stays would give the same.
-        await self.roles.deny(role.id, [name for perm in perms for name in names_of(perm)])
-        await self._invalidate_profiles(*await self.roles.holders(role.id))
-        self._record(Event.ROLE_CHANGED, None, role=code, denied=list(perms))
+        await self.role_changes.deny(self._operator, code, perms)
 
     # Departments
 
@@ -202,13 +149,5 @@ class Accounts:
         await self.departments.delete(department)
         self._record(Event.DEPARTMENT_DELETED, None, department=department)
 
-    async def _invalidate_profiles(self, *users: int) -> None:
-        await self._state.raise_epochs(users, self._clock())
-
     def _record(self, event: Event, user: int | None, **detail: object) -> None:
-        self._audit.record(event, self._caller, user=user, detail=detail)
-
-
-def _check_perms(perms: Sequence[str]) -> None:
-    for perm in perms:
-        policy.check_perm(perm)
+        self.effects.record(event, self._operator, user, **detail)

@@ -18,7 +18,10 @@ PASSWORD_MIN = 8
 PASSWORD_MAX = 1024
 NAME_MAX = 64
 AVATAR_MAX = 1024
+EMAIL_MAX = 254
 
+_MOBILE = re.compile(r"[0-9+() -]{1,32}")
+_EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,253}")
 _PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
 _ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -71,6 +74,39 @@ def check_text(what: str, text: str, longest: int = NAME_MAX) -> None:
     """Names that people see: nickname, role name, department."""
     if not text.strip() or len(text) > longest or not text.isprintable():
         raise ValueError(f"a {what} has 1 to {longest} printable characters")
+
+
+def check_nickname(nickname: str) -> None:
+    check_text("nickname", nickname)
+
+
+def check_role_name(name: str) -> None:
+    check_text("role name", name)
+
+
+def check_gender(gender: int) -> None:
+    if gender not in {0, 1, 2}:
+        raise ValueError("a gender is 1 (male), 2 (female) or 0 (unknown)")
+
+
+def check_mobile(mobile: str) -> None:
+    if mobile and not _MOBILE.fullmatch(mobile):
+        raise ValueError("a mobile number has up to 32 digits, spaces and + - ( )")
+
+
+def check_email(email: str) -> None:
+    if email and (len(email) > EMAIL_MAX or not _EMAIL.fullmatch(email)):
+        raise ValueError(f"an email address reads name@domain and has at most {EMAIL_MAX} characters")
+
+
+def check_sort(sort: int) -> None:
+    if not 0 <= sort < 2**31:
+        raise ValueError("a sort number is 0 or more")
+
+
+def check_data_scope(scope: int) -> None:
+    if scope not in {1, 2, 3, 4, 5}:
+        raise ValueError("a data scope is 1 (all), 2 (department and below), 3 (department), 4 (own) or 5 (chosen)")
 
 
 def check_avatar(url: str) -> None:

@@ -80,9 +80,9 @@ class Login:
         user = await self._users.by_name(attempt.username)
         trial = Attempt(key, caller, user.id if user else None)
         await self._attempts.raise_if_locked(trial)
-        # An unknown name costs one real hash, and a disabled user is told so by nothing: not the answer, not
-        # its time.
-        stored = user.password if user else await self._decoy_hashes.for_name(attempt.username)
+        # An unknown name costs one real hash, and so does a user who has no password yet; a disabled user is told so
+        # by nothing: not the answer, not its time.
+        stored = (user and user.password) or await self._decoy_hashes.for_name(attempt.username)
         verdict = await self._hashes.check(stored, attempt.password)
         if user is None or not user.enabled or not verdict.right:
             await self._attempts.failed(trial, _failure(user))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
 
@@ -14,6 +14,7 @@ from gatehouse.stores.errors import InUse, Missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.accounts.database import Database
@@ -77,6 +78,14 @@ class Departments:
             if await db.scalar(select(func.count()).where(departments.c.parent == department)):
                 raise InUse(f"department {department} still has departments below it")
             await db.execute(delete(departments).where(departments.c.id == department))
+
+
+def below(tops: Sequence[int]) -> Select[Any]:
+    """The ids of these departments and of all that stand below them."""
+    tree = select(departments.c.id).where(departments.c.id.in_(tops)).cte("tree", recursive=True)
+    # UNION without ALL ends even where the tree leads in a circle.
+    tree = tree.union(select(departments.c.id).where(departments.c.parent == tree.c.id))
+    return select(tree.c.id)
 
 
 async def _require(db: AsyncConnection, department: int) -> None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import role_departments, role_perms, roles, user_roles
-from gatehouse.stores.errors import Duplicate, Missing
+from gatehouse.stores.errors import Duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,26 +99,9 @@ class Roles:
                 await db.execute(insert(role_perms).values(role=role, perm=perm))
         return role
 
-    async def change(self, role: int, **values: Any) -> None:
-        async with self._database.writing() as db:
-            try:
-                result = await db.execute(update(roles).where(roles.c.id == role).values(**values))
-            except IntegrityError:
-                raise Duplicate(f"there is a role {values['code']!r} already") from None
-            if result.rowcount == 0:
-                raise Missing(f"there is no role {role}")
-
-    async def delete(self, role: int) -> None:
-        async with self._database.writing() as db:
-            await db.execute(delete(roles).where(roles.c.id == role))
-
     async def allow(self, role: int, perms: Sequence[str]) -> None:
         async with self._database.writing() as db:
             given = set(await db.scalars(select(role_perms.c.perm).where(role_perms.c.role == role)))
             for perm in dict.fromkeys(perms):
                 if perm not in given:
                     await db.execute(insert(role_perms).values(role=role, perm=perm))
-
-    async def deny(self, role: int, perms: Sequence[str]) -> None:
-        async with self._database.writing() as db:
-            await db.execute(delete(role_perms).where(role_perms.c.role == role, role_perms.c.perm.in_(list(perms))))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, func, insert, select, union, update
+from sqlalchemy import and_, bindparam, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
@@ -43,10 +43,13 @@ class User:
     nickname: str
     avatar: str
     department: int
-    password: str  # the hash
+    password: str  # the hash; empty: nobody can log in with a password yet
     enabled: bool
     captcha_exempt: bool
     created: float
+    gender: int = 0  # 1 male, 2 female, 0 unknown
+    mobile: str = ""
+    email: str = ""
 
 
 class Credentials(NamedTuple):
@@ -67,6 +70,9 @@ class NewUser:
     avatar: str = ""
     enabled: bool = True
     captcha_exempt: bool = False
+    gender: int = 0
+    mobile: str = ""
+    email: str = ""
 
 
 class DataScope(NamedTuple):
@@ -90,21 +96,16 @@ class Profile:
     data_scopes: tuple[DataScope, ...] = ()
 
 
-_COLUMNS = [
-    users.c[name]
-    for name in (
-        "id", "username", "nickname", "avatar", "department", "password", "enabled", "captcha_exempt", "created",
-    )
-]  # fmt: skip
+COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
 
 # What every login asks, put together once.
-_BY_NAME = select(*_COLUMNS).where(users.c.name_key == bindparam("name"))
+_BY_NAME = select(*COLUMNS).where(users.c.name_key == bindparam("name"))
 _CREDENTIALS = (
-    select(*_COLUMNS, users.c.password_login, totp_secrets.c.sealed)
+    select(*COLUMNS, users.c.password_login, totp_secrets.c.sealed)
     .outerjoin(totp_secrets, and_(totp_secrets.c.user == users.c.id, totp_secrets.c.confirmed.is_not(None)))
     .where(users.c.name_key == bindparam("name"))
 )
-_BY_ID = select(*_COLUMNS).where(users.c.id == bindparam("user"))
+_BY_ID = select(*COLUMNS).where(users.c.id == bindparam("user"))
 _ENABLED_ROLES = (
     select(roles.c.id, roles.c.code, roles.c.data_scope)
     .join(user_roles, user_roles.c.role == roles.c.id)
@@ -190,7 +191,7 @@ class Users:
 
     async def page(self, *, after: int = 0, limit: int = 100, search: str = "") -> Sequence[Profile]:
         """Users in the order of their ids, with the codes of all roles they hold; perms are left out."""
-        query = select(*_COLUMNS).where(users.c.id > after).order_by(users.c.id).limit(limit)
+        query = select(*COLUMNS).where(users.c.id > after).order_by(users.c.id).limit(limit)
         if search:
             query = query.where(users.c.name_key.contains(name_key(search), autoescape=True))
         async with self._database.reading() as db:
@@ -219,41 +220,15 @@ class Users:
 
     async def add(self, new: NewUser, role_codes: Sequence[str] = ()) -> int:
         async with self._database.writing() as db:
-            await _require_department(db, new.department)
-            try:
-                result = await db.execute(
-                    insert(users).values(
-                        username=new.username,
-                        name_key=name_key(new.username),
-                        nickname=new.nickname,
-                        avatar=new.avatar,
-                        department=new.department,
-                        password=new.password,
-                        enabled=new.enabled,
-                        captcha_exempt=new.captcha_exempt,
-                        created=new.created,
-                    )
-                )
-            except IntegrityError:
-                raise Duplicate(f"there is a user {new.username!r} already") from None
-            user = new_id(result)
+            user = await insert_user(db, new)
             for role in await _role_ids(db, role_codes):
                 await db.execute(insert(user_roles).values(user=user, role=role))
         return user
 
     async def change(self, user: int, **values: Any) -> None:
         """Set columns of one user; `username` sets the key it is looked up by too."""
-        if "username" in values:
-            values["name_key"] = name_key(values["username"])
         async with self._database.writing() as db:
-            if "department" in values:
-                await _require_department(db, values["department"])
-            try:
-                result = await db.execute(update(users).where(users.c.id == user).values(**values))
-            except IntegrityError:
-                raise Duplicate(f"there is a user {values['username']!r} already") from None
-            if result.rowcount == 0:
-                raise Missing(f"there is no user {user}")
+            await update_user(db, user, **values)
 
     async def replace_password(self, user: int, old: str, new: str) -> bool:
         """Set the hash if it still is `old`: a hash made from an outdated password must not undo a change."""
@@ -263,22 +238,27 @@ class Users:
             )
         return result.rowcount == 1
 
-    async def delete(self, user: int) -> None:
-        async with self._database.writing() as db:
-            await db.execute(delete(users).where(users.c.id == user))
 
-    async def grant(self, user: int, role_codes: Sequence[str]) -> None:
-        async with self._database.writing() as db:
-            wanted = await _role_ids(db, role_codes)
-            held = set(await db.scalars(select(user_roles.c.role).where(user_roles.c.user == user)))
-            for role in wanted:
-                if role not in held:
-                    await db.execute(insert(user_roles).values(user=user, role=role))
+async def insert_user(db: AsyncConnection, new: NewUser) -> int:
+    await _require_department(db, new.department)
+    try:
+        result = await db.execute(insert(users).values(**asdict(new), name_key=name_key(new.username)))
+    except IntegrityError:
+        raise Duplicate(f"there is a user {new.username!r} already") from None
+    return new_id(result)
 
-    async def revoke(self, user: int, role_codes: Sequence[str]) -> None:
-        async with self._database.writing() as db:
-            unwanted = await _role_ids(db, role_codes)
-            await db.execute(delete(user_roles).where(user_roles.c.user == user, user_roles.c.role.in_(unwanted)))
+
+async def update_user(db: AsyncConnection, user: int, **values: Any) -> None:
+    if "username" in values:
+        values["name_key"] = name_key(values["username"])
+    if "department" in values:
+        await _require_department(db, values["department"])
+    try:
+        result = await db.execute(update(users).where(users.c.id == user).values(**values))
+    except IntegrityError:
+        raise Duplicate(f"there is a user {values['username']!r} already") from None
+    if result.rowcount == 0:
+        raise Missing(f"there is no user {user}")
 
 
 async def _role_ids(db: AsyncConnection, codes: Sequence[str]) -> list[int]:

@@ -1,0 +1,152 @@
+"""Changes to roles, by whoever makes them: the console, the command line. See `users.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth.accounts import authority, policy
+from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.accounts.perms import ROOT, allows, names_of
+from gatehouse.auth.audit import Event
+from gatehouse.auth.refusals import GrantsMore, ValueRefused
+from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.effects import Effects
+    from gatehouse.stores.accounts.changes import Change, Changes, StoredRole
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "code": policy.check_role_code,
+    "name": policy.check_role_name,
+    "sort": policy.check_sort,
+    "data_scope": policy.check_data_scope,
+}
+
+
+class RoleChanges:
+    def __init__(self, changes: Changes, effects: Effects) -> None:
+        self._changes = changes
+        self._effects = effects
+
+    async def add(
+        self,
+        actor: Actor,
+        values: dict[str, Any],
+        perms: Sequence[str] = (),
+        departments: Sequence[int] = (),
+    ) -> int:
+        """`values` are code and name, and enabled, sort and data_scope if they are not to be the defaults."""
+        _check_values(values)
+        check_perms(perms)
+        authority.require_shape(actor, None, RoleGrant(values["code"], frozenset(perms)))
+        chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
+        async with self._changes.transaction() as change:
+            role = await change.add_role(**{"enabled": True, "created": self._effects.now, **values})
+            await change.allow(role, perms)
+            await change.replace_departments(role, chosen)
+            touched = await self._roots(change, perms)
+        await self._effects.invalidate(touched)
+        self._effects.record(Event.ROLE_ADDED, actor, role=values["code"], perms=list(perms))
+        return role
+
+    async def edit(
+        self, actor: Actor, role: int, values: dict[str, Any], departments: Sequence[int] | None = None
+    ) -> None:
+        """Set columns, and the chosen departments unless they are None."""
+        _check_values(values)
+        async with self._changes.transaction() as change:
+            [before] = await change.roles([role])
+            values = {name: value for name, value in values.items() if value != getattr(before, name)}
+            chosen = _chosen(before, values, departments)
+            _require_edit(actor, before, values, chosen)
+            if values:
+                await change.set_role(role, **values)
+            if chosen != before.departments:
+                await change.replace_departments(role, chosen)
+            holders = await change.holders([role])
+        changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
+        await self._effects.invalidate(holders)
+        if changed:
+            self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, changed=changed)
+
+    async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
+        """All of them, or none; whoever holds one loses what it gives."""
+        async with self._changes.transaction() as change:
+            found = await change.roles(roles)
+            for role in found:
+                grant = RoleGrant(role.code, role.perms)
+                authority.require_shape(actor, grant, grant)
+            holders = await change.holders(roles)
+            await change.delete_roles(roles)
+        await self._effects.invalidate(holders)
+        for role in found:
+            self._effects.record(Event.ROLE_DELETED, actor, role=role.code)
+
+    async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
+        check_perms(perms)
+        async with self._changes.transaction() as change:
+            [role] = await change.roles_called([code])
+            added = [perm for perm in perms if perm not in role.perms]
+            _require_perms(actor, role, role.perms | set(perms))
+            await change.allow(role.id, added)
+            touched = [*await change.holders([role.id]), *await self._roots(change, added)]
+        await self._effects.invalidate(touched)
+        self._effects.record(Event.ROLE_CHANGED, actor, role=code, allowed=list(perms))
+
+    async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
+        """Take perms away, under all of their names: one that stayed would give the same."""
+        async with self._changes.transaction() as change:
+            [role] = await change.roles_called([code])
+            for perm in perms:
+                if not allows(role.perms, perm):
+                    raise Missing(f"role {code!r} does not give {perm!r}")
+            _require_perms(actor, role, role.perms)
+            await change.deny(role.id, [name for perm in perms for name in names_of(perm)])
+            touched = [*await change.holders([role.id]), *await self._roots(change, perms)]
+        await self._effects.invalidate(touched)
+        self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
+
+    async def _roots(self, change: Change, perms: Iterable[str]) -> list[int]:
+        """Whoever is ROOT is shown every perm there is: these change when perms come or go."""
+        return await change.holders_of(ROOT) if perms else []
+
+
+def check_perms(perms: Iterable[str]) -> None:
+    for perm in perms:
+        try:
+            policy.check_perm(perm)
+        except ValueError as problem:
+            raise ValueRefused("perm", str(problem)) from None
+
+
+def _check_values(values: dict[str, Any]) -> None:
+    for name, check in _CHECKS.items():
+        if name in values:
+            try:
+                check(values[name])
+            except ValueError as problem:
+                raise ValueRefused(name, str(problem)) from None
+
+
+def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[int] | None) -> frozenset[int]:
+    """The departments that the role is about after the change: none unless that is its data scope."""
+    if values.get("data_scope", before.data_scope) != DataScope.CHOSEN:
+        return frozenset()
+    return before.departments if departments is None else frozenset(departments)
+
+
+def _require_edit(actor: Actor, before: StoredRole, values: dict[str, Any], chosen: frozenset[int]) -> None:
+    after = RoleGrant(values.get("code", before.code), before.perms)
+    authority.require_shape(actor, RoleGrant(before.code, before.perms), after)
+    wider = bool(before.departments) and not chosen <= before.departments
+    scope = values.get("data_scope", before.data_scope)
+    if not authority.may_widen(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
+        raise GrantsMore(f"user {actor.user} may not let role {before.code} see more")
+
+
+def _require_perms(actor: Actor, role: StoredRole, perms: frozenset[str]) -> None:
+    authority.require_shape(actor, RoleGrant(role.code, role.perms), RoleGrant(role.code, perms))

@@ -1,0 +1,156 @@
+"""Changes to users, by whoever makes them: the console, the command line.
+
+Each is decided by the rules of `authority.py` on what its transaction meets, recorded with who did it and what changed,
+and shows on the next request of whom it concerns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth.accounts import authority, policy
+from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.audit import Event, SessionEnd
+from gatehouse.auth.refusals import PasswordRefused, ValueRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.effects import Effects
+    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.stores.accounts.changes import Change, Changes, StoredRole, Target
+    from gatehouse.stores.accounts.users import NewUser
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "username": policy.check_username,
+    "nickname": policy.check_nickname,
+    "avatar": policy.check_avatar,
+    "gender": policy.check_gender,
+    "mobile": policy.check_mobile,
+    "email": policy.check_email,
+}
+
+
+class UserChanges:
+    def __init__(self, changes: Changes, effects: Effects, hashes: HashPool) -> None:
+        self._changes = changes
+        self._effects = effects
+        self._hashes = hashes
+
+    async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = ()) -> int:
+        """With an empty password hash nobody can log in under this name until a password is set."""
+        check_values(asdict(new))
+        async with self._changes.transaction() as change:
+            granted = await change.roles(roles)
+            authority.require_grant(actor, grants(granted))
+            user = await change.add_user(replace(new, created=self._effects.now))
+            await change.replace_roles(user, roles)
+        self._effects.record(Event.USER_ADDED, actor, user, username=new.username, roles=codes(granted))
+        return user
+
+    async def edit(self, actor: Actor, user: int, values: dict[str, Any], roles: Sequence[int] | None = None) -> None:
+        """Set columns, and all roles unless they are None."""
+        check_values(values)
+        disabled = values.get("enabled") is False
+        async with self._changes.transaction() as change:
+            target = await self._target(change, actor, user)
+            values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
+            if values:
+                await change.set_user(user, **values)
+            granted, revoked = await self._regrant(change, actor, target, roles)
+        detail: dict[str, list[str]] = {"changed": sorted(values.keys() - {"enabled"})}
+        detail |= {"granted": granted} if granted else {}
+        detail |= {"revoked": revoked} if revoked else {}
+        await self._effects.invalidate([user])
+        if detail != {"changed": []}:
+            self._effects.record(Event.USER_CHANGED, actor, user, **detail)
+        if "enabled" in values:
+            self._effects.record(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, actor, user)
+        if disabled:
+            await self._effects.end_sessions(actor, user, SessionEnd.DISABLED)
+
+    async def grant(self, actor: Actor, user: int, wanted: Sequence[str]) -> None:
+        await self._change_roles(actor, user, wanted, give=True)
+
+    async def revoke(self, actor: Actor, user: int, unwanted: Sequence[str]) -> None:
+        await self._change_roles(actor, user, unwanted, give=False)
+
+    async def reset_password(self, actor: Actor, user: int, password: str) -> None:
+        """Checks the password by the policy; all sessions of the user end."""
+        async with self._changes.transaction() as change:
+            target = await self._target(change, actor, user)
+        if problem := policy.password_problem(password, target.user.username):
+            raise PasswordRefused(problem)
+        await self.set_password(actor, user, await self._hashes.hash(password))
+
+    async def set_password(self, actor: Actor, user: int, hashed: str) -> None:
+        """Store the hash of a password that has been checked; all sessions end."""
+        async with self._changes.transaction() as change:
+            await self._target(change, actor, user)
+            await change.set_user(user, password=hashed)
+        await self.password_changed(actor, user)
+
+    async def password_changed(self, actor: Actor, user: int, *, keep: str | None = None) -> None:
+        """What follows: all sessions but `keep` end."""
+        await self._effects.invalidate([user])
+        self._effects.record(Event.PASSWORD_CHANGED, actor, user)
+        await self._effects.end_sessions(actor, user, SessionEnd.PASSWORD, keep=keep)
+
+    async def delete(self, actor: Actor, users: Sequence[int]) -> None:
+        """All of them, or none."""
+        authority.require_others(actor, users)
+        async with self._changes.transaction() as change:
+            targets = await change.targets(users)
+            for target in targets:
+                authority.require_manage(actor, target.user.id, grants(target.roles))
+            await change.delete_users(users)
+        await self._effects.invalidate(users)
+        for target in targets:
+            self._effects.record(Event.USER_DELETED, actor, target.user.id, username=target.user.username)
+            await self._effects.end_sessions(actor, target.user.id, SessionEnd.DELETED)
+
+    async def _target(self, change: Change, actor: Actor, user: int) -> Target:
+        [target] = await change.targets([user])
+        authority.require_manage(actor, user, grants(target.roles))
+        return target
+
+    async def _change_roles(self, actor: Actor, user: int, named: Sequence[str], *, give: bool) -> None:
+        async with self._changes.transaction() as change:
+            target = await self._target(change, actor, user)
+            held, meant = {role.id for role in target.roles}, {role.id for role in await change.roles_called(named)}
+            await self._regrant(change, actor, target, sorted(held | meant if give else held - meant))
+        await self._effects.invalidate([user])
+        self._effects.record(Event.USER_CHANGED, actor, user, **{"granted" if give else "revoked": list(named)})
+
+    async def _regrant(
+        self, change: Change, actor: Actor, target: Target, roles: Sequence[int] | None
+    ) -> tuple[list[str], list[str]]:
+        """Replace the roles; the codes of those that came, and of those that went."""
+        if roles is None:
+            return [], []
+        held = {role.id for role in target.roles}
+        added = await change.roles(set(roles) - held)
+        authority.require_grant(actor, grants(added))
+        removed = [role for role in target.roles if role.id not in roles]
+        if added or removed:
+            await change.replace_roles(target.user.id, roles)
+        return codes(added), codes(removed)
+
+
+def check_values(values: dict[str, Any]) -> None:
+    for name, check in _CHECKS.items():
+        if name in values:
+            try:
+                check(values[name])
+            except ValueError as problem:
+                raise ValueRefused(name, str(problem)) from None
+
+
+def grants(roles: Sequence[StoredRole]) -> list[RoleGrant]:
+    return [RoleGrant(role.code, role.perms) for role in roles]
+
+
+def codes(roles: Sequence[StoredRole]) -> list[str]:
+    return sorted(role.code for role in roles)

@@ -1,0 +1,206 @@
+"""Changes to users and roles, each whole or not at all.
+
+Inside `Changes.transaction` everything is read as it stands and stays so until the end: changes wait for each other,
+on every node. So whether somebody may make a change is decided on what the change really meets, and of two who demote
+each other at once the second one is refused: one administrator remains, if there was one before.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.stores.accounts.database import new_id
+from gatehouse.stores.accounts.departments import below
+from gatehouse.stores.accounts.schema import departments, role_departments, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.users import COLUMNS, NewUser, User, insert_user, update_user
+from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.accounts.database import Database
+
+ADVISORY_LOCK = 0x6761_7465_0002
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRole:
+    """A role as a change meets it."""
+
+    id: int
+    code: str
+    name: str
+    enabled: bool
+    sort: int
+    data_scope: int
+    perms: frozenset[str]
+    departments: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A user as a change meets it, with all roles that it holds, enabled or not."""
+
+    user: User
+    roles: tuple[StoredRole, ...]
+
+
+class Changes:
+    def __init__(self, database: Database, makes_administrator: Callable[[str, frozenset[str]], bool]) -> None:
+        """`makes_administrator` says of a role's code and perms whether its holders are administrators."""
+        self._database = database
+        self._makes_administrator = makes_administrator
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Change]:
+        async with self._database.writing() as db:
+            if db.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+                await db.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
+            before = await self._administrated(db)
+            yield Change(db)
+            if before and not await self._administrated(db):
+                raise LastAdministrator("one enabled administrator must remain: make another one first")
+
+    async def _administrated(self, db: AsyncConnection) -> bool:
+        """Whether somebody can log in and manage everything."""
+        codes = {row.id: row.code for row in await db.execute(select(roles.c.id, roles.c.code).where(roles.c.enabled))}
+        perms = await _perms(db, codes)
+        chosen = [role for role, code in codes.items() if self._makes_administrator(code, perms[role])]
+        holders = await db.execute(
+            select(users.c.department)
+            .join(user_roles, user_roles.c.user == users.c.id)
+            .where(user_roles.c.role.in_(chosen), users.c.enabled, users.c.password != "")
+            .distinct()
+        )
+        places = {row.department for row in holders}
+        off = (await db.scalars(select(departments.c.id).where(~departments.c.enabled))).all()
+        return bool(places - set(await db.scalars(below(off))) if off else places)
+
+
+class Change:
+    """One transaction under way."""
+
+    def __init__(self, db: AsyncConnection) -> None:
+        self.db = db
+
+    # Users
+
+    async def targets(self, ids: Sequence[int]) -> list[Target]:
+        """`Missing` unless all of them are there."""
+        found = {row.id: User(*row) for row in await self.db.execute(select(*COLUMNS).where(users.c.id.in_(ids)))}
+        for user in ids:
+            if user not in found:
+                raise Missing(f"there is no user {user}")
+        held: dict[int, list[int]] = {}
+        for row in await self.db.execute(select(user_roles).where(user_roles.c.user.in_(ids))):
+            held.setdefault(row.user, []).append(row.role)
+        known = {role.id: role for role in await self.roles({role for some in held.values() for role in some})}
+        return [Target(found[user], tuple(known[role] for role in sorted(held.get(user, ())))) for user in ids]
+
+    async def add_user(self, new: NewUser) -> int:
+        return await insert_user(self.db, new)
+
+    async def set_user(self, user: int, **values: Any) -> None:
+        await update_user(self.db, user, **values)
+
+    async def replace_roles(self, user: int, wanted: Iterable[int]) -> None:
+        await self.db.execute(delete(user_roles).where(user_roles.c.user == user))
+        rows = [{"user": user, "role": role} for role in sorted(set(wanted))]
+        if rows:
+            await self.db.execute(insert(user_roles), rows)
+
+    async def delete_users(self, ids: Sequence[int]) -> None:
+        await self.db.execute(delete(users).where(users.c.id.in_(ids)))
+
+    # Roles
+
+    async def roles(self, ids: Iterable[int]) -> list[StoredRole]:
+        """`Missing` unless all of them are there."""
+        wanted = sorted(set(ids))
+        found = {row.id: row for row in await self.db.execute(select(roles).where(roles.c.id.in_(wanted)))}
+        for role in wanted:
+            if role not in found:
+                raise Missing(f"there is no role {role}")
+        perms = await _perms(self.db, found)
+        chosen: dict[int, set[int]] = {}
+        for row in await self.db.execute(select(role_departments).where(role_departments.c.role.in_(wanted))):
+            chosen.setdefault(row.role, set()).add(row.department)
+        return [
+            StoredRole(
+                id=row.id,
+                code=row.code,
+                name=row.name,
+                enabled=row.enabled,
+                sort=row.sort,
+                data_scope=row.data_scope,
+                perms=perms[row.id],
+                departments=frozenset(chosen.get(row.id, ())),
+            )
+            for row in found.values()
+        ]
+
+    async def roles_called(self, codes: Iterable[str]) -> list[StoredRole]:
+        wanted = list(dict.fromkeys(codes))
+        query = select(roles.c.code, roles.c.id).where(roles.c.code.in_(wanted))
+        found = {row.code: row.id for row in await self.db.execute(query)}
+        for code in wanted:
+            if code not in found:
+                raise Missing(f"there is no role {code!r}")
+        return await self.roles(found.values())
+
+    async def holders(self, ids: Iterable[int]) -> list[int]:
+        """Ids of the users who hold one of the roles."""
+        held = select(user_roles.c.user).where(user_roles.c.role.in_(list(ids))).distinct()
+        return list(await self.db.scalars(held))
+
+    async def holders_of(self, code: str) -> list[int]:
+        held = select(user_roles.c.user).join(roles, roles.c.id == user_roles.c.role).where(roles.c.code == code)
+        return list(await self.db.scalars(held))
+
+    async def add_role(self, code: str, name: str, **values: Any) -> int:
+        try:
+            return new_id(await self.db.execute(insert(roles).values(code=code, name=name, **values)))
+        except IntegrityError:
+            raise Duplicate(f"there is a role {code!r} already") from None
+
+    async def set_role(self, role: int, **values: Any) -> None:
+        try:
+            await self.db.execute(update(roles).where(roles.c.id == role).values(**values))
+        except IntegrityError:
+            raise Duplicate(f"there is a role {values['code']!r} already") from None
+
+    async def delete_roles(self, ids: Sequence[int]) -> None:
+        await self.db.execute(delete(roles).where(roles.c.id.in_(ids)))
+
+    async def allow(self, role: int, perms: Iterable[str]) -> None:
+        """Perms that the role does not give yet."""
+        rows = [{"role": role, "perm": perm} for perm in dict.fromkeys(perms)]
+        if rows:
+            await self.db.execute(insert(role_perms), rows)
+
+    async def deny(self, role: int, perms: Iterable[str]) -> None:
+        await self.db.execute(delete(role_perms).where(role_perms.c.role == role, role_perms.c.perm.in_(list(perms))))
+
+    async def replace_departments(self, role: int, wanted: Iterable[int]) -> None:
+        """The departments that the role's data scope is about."""
+        rows = [{"role": role, "department": department} for department in sorted(set(wanted))]
+        known = select(func.count()).where(departments.c.id.in_([row["department"] for row in rows]))
+        if await self.db.scalar(known) != len(rows):
+            raise Missing("one of the departments does not exist")
+        await self.db.execute(delete(role_departments).where(role_departments.c.role == role))
+        if rows:
+            await self.db.execute(insert(role_departments), rows)
+
+
+async def _perms(db: AsyncConnection, role_ids: Iterable[int]) -> dict[int, frozenset[str]]:
+    given: dict[int, set[str]] = {role: set() for role in role_ids}
+    for row in await db.execute(select(role_perms).where(role_perms.c.role.in_(list(given)))):
+        given[row.role].add(row.perm)
+    return {role: frozenset(perms) for role, perms in given.items()}
