@@ -297,6 +297,7 @@ async def test_of_several_first_starts_one_makes_the_administrator(database: Dat
                 departments=Departments(patient),
                 keys=Keys(patient),
                 secret=b"x" * 32,
+                algorithm="ES256",
                 password="",
                 now=1.0,
             )
