@@ -46,14 +46,22 @@ class Issuer:
         self._server.server_close()
 
 
-def session_of(token: str) -> str | None:
+def unchecked_claims(token: str) -> dict[str, Any]:
     """Read without any check: this issuer is asked about sessions only."""
     try:
         body = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
     except (IndexError, ValueError, binascii.Error):
-        return None
-    return claims.get("sid") if isinstance(claims, dict) else None
+        return {}
+    return claims if isinstance(claims, dict) else {}
+
+
+def introspection(token: str) -> dict[str, Any]:
+    claims = unchecked_claims(token)
+    if claims.get("sid") == ENDED_SESSION:
+        return {"active": False}
+    username = claims.get("preferred_username", "")
+    return {"perms": [], **claims, "active": True, "token_type": "Bearer", "username": username}
 
 
 def handler(issuer: Issuer) -> type[BaseHTTPRequestHandler]:
@@ -70,8 +78,7 @@ def handler(issuer: Issuer) -> type[BaseHTTPRequestHandler]:
                 return self._answer(404, None)
             if not self.headers.get("Authorization", "").startswith("Bearer ghs_"):
                 return self._answer(401, {"error": "invalid_client"})
-            token = form.get("token", [""])[0]
-            return self._answer(200, {"active": session_of(token) != ENDED_SESSION})
+            return self._answer(200, introspection(form.get("token", [""])[0]))
 
         def _answer(self, status: int, page: object) -> None:
             body = json.dumps(page).encode()

@@ -67,6 +67,11 @@ def test_the_table_of_tokens(adapter: Adapter, issuer: str, logs: Path) -> None:
     assert tried.returncode == 0, tried.stdout + tried.stderr
 
 
+def test_the_table_names_each_token_once(issuer: str) -> None:
+    names = [row["name"] for row in httpx.get(f"{issuer}/tokens").json()]
+    assert len(names) == len(set(names)) > 200
+
+
 def test_a_running_gatehouse(adapter: Adapter, gatehouse: Running, logs: Path) -> None:
     with (
         running_adapter(adapter, gatehouse.url, service_key(gatehouse), logs) as service,
