@@ -90,7 +90,7 @@ class Service:
         try:
             await self.ring.load()
         except StoreUnavailable as problem:
-            log.warning("the signing keys wait for the database", problem=str(problem))
+            log.warning("database unavailable, signing keys not loaded yet", problem=str(problem))
         self.audit.start()
         self.tasks.append(asyncio.create_task(_run_every(SWEEP_SECONDS, self._sweep)))
         self.tasks.append(asyncio.create_task(_run_every(PRUNE_SECONDS, self.prune_audit)))
@@ -314,7 +314,7 @@ def open_database(settings: Settings) -> Database:
 
 def open_state(settings: Settings) -> State:
     if settings.embedded_state:
-        return SQLiteState(settings.state_path)
+        return SQLiteState(settings.state_path, cache=settings.session_cache)
     try:
         from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415 - an extra: not everybody has it
     except ImportError:
@@ -340,4 +340,4 @@ async def _run_every(seconds: float, work: Callable[[], Awaitable[None]]) -> Non
         try:
             await work()
         except StoreUnavailable as problem:
-            log.warning("housekeeping waits for a store", problem=str(problem))
+            log.warning("store unavailable, background task will retry", problem=str(problem))

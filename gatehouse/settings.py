@@ -154,6 +154,9 @@ class Settings:
     console: bool = setting(
         True, "Answer the calls of management consoles: users, roles, menus, departments, log.", switch
     )
+    session_cache: bool = setting(
+        True, "SQLite state: cache a session's status until the next commit; off reads the file every time.", switch
+    )
     hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", between(0, 256))
     hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", between(1, 100000))
     metrics: str = setting(

@@ -101,7 +101,7 @@ class App:
             return self._failure(outage, request)
         except Exception as fault:
             # The last resort: whatever was not foreseen is told to the log, and to the caller only that it was.
-            log.exception("unforeseen", request=request.id, path=request.path[:LOGGED_LENGTH])
+            log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
 
     async def _answer_traced(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
 MAX_CONNECTIONS = 16_384
-# Workers that die are replaced, unless so many in a row died so soon after their start: then they cannot run at all.
+# Dead workers are respawned, unless this many in a row died this soon after their start.
 MAX_EARLY_EXITS = 30
 EARLY_EXIT_SECONDS = 2.0
 
@@ -38,10 +38,9 @@ log = logs.named("gatehouse")
 
 
 def warm_up() -> None:
-    """What every worker inherits instead of making its own: the letters of the captcha, and a heap at rest.
+    """Load what every worker shares after the fork: the captcha's glyphs and all modules.
 
-    What is there now stays for good: the collector need not walk through it again and again, which would hold up
-    the requests of the moment for as long.
+    Objects made before the fork are frozen, so that garbage collection in a worker does not scan and copy them.
     """
     glyphs()
     gc.freeze()
@@ -78,10 +77,11 @@ def run(settings: Settings) -> None:
 
 
 class RespawnPolicy:
-    """Decides whether a worker that has died is replaced, in the place where the server asks when it last was.
+    """Decides whether a dead worker is respawned. Stands in for granian's table of respawn times.
 
-    Left to itself the server gives up, without a word, when one dies within seconds of its start. But two kills in a
-    row, by an impatient operator or a machine short of memory, are no reason to take all the other workers down.
+    By itself granian stops the whole service, without a log line, when a worker dies within seconds of its start. Two
+    kills in a row, by an operator or by the kernel when memory is short, are no reason for that. The table is private
+    to granian: pyproject.toml caps its version, and `tests/serving/test_durability.py` kills workers to check it.
     """
 
     def __init__(self, workers: int) -> None:
@@ -93,7 +93,7 @@ class RespawnPolicy:
         self._started[worker] = now
 
     def get(self, worker: int, _otherwise: float) -> float:
-        """Asked once for each that has died. A time long ago: replace it. Just now: give up."""
+        """Called once for each dead worker: minus infinity respawns it, the present time ends the service."""
         now = monotonic()
         early = now - self._started.get(worker, float("-inf")) < EARLY_EXIT_SECONDS
         self._early = self._early + 1 if early else 0
@@ -101,7 +101,7 @@ class RespawnPolicy:
         return now if self._early >= self._at_most else float("-inf")
 
     def clear(self) -> None:
-        """Nothing is forgotten: it is how long each has lived that counts."""
+        """Called by granian after a reload; start times are kept, since they are what the policy reads."""
 
 
 def load_app(settings: Settings, metrics_folder: Path) -> Any:
@@ -114,10 +114,9 @@ def load_app(settings: Settings, metrics_folder: Path) -> Any:
 
 
 class WorkerApp(App):
-    """The application in a worker that starts, to which it is forked with the signals to stop held back.
+    """The application in a worker. Stop signals are blocked from the fork until its event loop runs.
 
-    Until its event loop runs for good there is nobody to hear them: first the handlers are the parent's, then they are
-    the loop's, which runs only now and then. So they wait until it does.
+    Before that the handlers are the parent's or a loop's that is not running yet, and a signal would be lost.
     """
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:

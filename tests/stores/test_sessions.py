@@ -308,3 +308,13 @@ async def test_a_file_behind_a_link_is_watched_where_it_stands(tmp_path: Path) -
     await state.end_session(session().id)
     assert await state.session_status(session().id) is None
     await state.close()
+
+
+async def test_without_the_cache_every_request_reads_the_file(tmp_path: Path) -> None:
+    state = SQLiteState(tmp_path / "state.db", cache=False)
+    await state.open_session(session(), 50)
+    before = state.counts()["read"]
+    for _ in range(5):
+        assert await state.session_status(session().id) == (7, NOW + 100, 0)
+    assert state.counts()["read"] - before == 5
+    await state.close()

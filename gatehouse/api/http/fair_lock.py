@@ -1,4 +1,4 @@
-"""A lane for work that holds the event loop for long, so that a queue of it does not hold up everybody else."""
+"""A first-in, first-out lock for slow work on the event loop, so that a queue of it does not delay other requests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RETRY_SECONDS = 1
 
 
 class FairLock:
-    """One at a time, in order, and between two of them the loop serves whoever else is ready.
+    """One holder at a time, in order; between two holders the event loop runs whatever else is ready.
 
-    Drawing a captcha takes ten times as long as a users/me. When two hundred are asked for at once and drawn as they
-    come, a users/me that arrives in their midst waits for all of them; in a lane it waits for one.
+    Drawing a captcha takes ten times as long as users/me. Without the lock, users/me waits for every captcha that was
+    asked for before it; with it, for one.
     """
 
     def __init__(self, most: int) -> None:
@@ -31,21 +31,20 @@ class FairLock:
             self._taken = True
             return
         if len(self._waiting) >= self._most:
-            raise TooBusy(RETRY_SECONDS, "too many wait in this lane")
+            raise TooBusy(RETRY_SECONDS, "too many wait for this lock")
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._pass_on()  # it was our turn, and we are not there to take it
+                self._pass_on()  # cancelled in the moment it became the holder
             raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Not at once: whoever is ready in this round of the loop would go through one after the other, and the work
-        # in the lane may be done without ever waiting for anything.
+        # In the next turn of the loop: the work under the lock may never await, and other tasks must get their turn.
         asyncio.get_running_loop().call_soon(self._pass_on)
 
     def _pass_on(self) -> None:

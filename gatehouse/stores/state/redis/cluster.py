@@ -1,4 +1,4 @@
-"""Which server holds a key: one that is known, the one that Sentinels name, or the one of many in a Cluster.
+"""Finds the server that holds a key: a fixed one, the primary that Sentinels name, or a node of a Cluster.
 
     redis://[user:password@]host[:port][/db]          rediss:// for TLS, everywhere below too
     redis+sentinel://[user:password@]host:port,host:port/service[/db][?sentinel_password=…]
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SLOTS = 16_384
 REDIRECTS = 4
-RELEARN_SECONDS = 0.2
+REFRESH_SECONDS = 0.2
 
 
 class Servers(Protocol):
@@ -46,13 +46,13 @@ class Servers(Protocol):
 
 
 class RedisUrl(NamedTuple):
-    """A state URL, read."""
+    """A parsed state URL."""
 
     kind: str
     addresses: tuple[Address, ...]
     service: str
-    greeting: tuple[tuple[Word, ...], ...]
-    sentinel_greeting: tuple[tuple[Word, ...], ...]
+    handshake: tuple[tuple[Word, ...], ...]
+    sentinel_handshake: tuple[tuple[Word, ...], ...]
     tls: ssl.SSLContext | None
 
 
@@ -94,9 +94,9 @@ class Single:
 
     def __init__(self, url: RedisUrl) -> None:
         self._url = url
-        greeting = [*url.greeting, ("ROLE",)] if url.kind == "sentinel" else url.greeting
+        handshake = [*url.handshake, ("ROLE",)] if url.kind == "sentinel" else url.handshake
         self._connection = ReconnectingConnection(
-            self._ask_sentinels if url.kind == "sentinel" else self._fixed, greeting, url.tls
+            self._ask_sentinels if url.kind == "sentinel" else self._fixed, handshake, url.tls
         )
 
     def call(self, key: bytes, *words: Word) -> Awaitable[Any]:  # noqa: ARG002 - every key lives here
@@ -113,7 +113,7 @@ class Single:
 
     async def _ask_sentinels(self) -> Address:
         for sentinel in self._url.addresses:
-            connection = ReconnectingConnection(_always(sentinel), self._url.sentinel_greeting, self._url.tls)
+            connection = ReconnectingConnection(_always(sentinel), self._url.sentinel_handshake, self._url.tls)
             try:
                 async with asyncio.timeout(CONNECT_SECONDS / len(self._url.addresses)):
                     found = await connection.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._url.service)
@@ -127,14 +127,14 @@ class Single:
 
 
 class Cluster:
-    """Many servers, each with a share of the slots. Learns who has which, and learns again when told it is wrong."""
+    """Many servers, each with a share of the slots. The slot table is cached and refreshed after MOVED and failures."""
 
     def __init__(self, url: RedisUrl) -> None:
         self._url = url
         self._connections: dict[Address, ReconnectingConnection] = {}
         self._slots: list[Address | None] = [None] * SLOTS
-        self._learning: asyncio.Task[None] | None = None
-        self._learned = 0.0
+        self._refreshing: asyncio.Task[None] | None = None
+        self._refreshed_at = 0.0
 
     async def call(self, key: bytes, *words: Word) -> Any:
         slot = slot_of(key)
@@ -158,9 +158,9 @@ class Cluster:
                 if not asking:
                     self._slots[slot] = address
             except StoreUnavailable:
-                self._slots[slot] = None  # whoever holds it by now, the others will know
+                self._slots[slot] = None  # the next call asks the other servers who holds it now
                 raise
-        raise StoreUnavailable("the cluster sends us in circles")
+        raise StoreUnavailable("too many redirects in the cluster")
 
     async def everywhere(self, *words: Word) -> Sequence[Any]:
         await self._load_slots()
@@ -178,17 +178,17 @@ class Cluster:
         connection = self._connections.get(address)
         if connection is None:
             connection = self._connections[address] = ReconnectingConnection(
-                _always(address), self._url.greeting, self._url.tls
+                _always(address), self._url.handshake, self._url.tls
             )
         return connection
 
     async def _load_slots(self) -> None:
-        """One asks for all who wait, and not more often than the cluster can have changed."""
-        if self._learning is None or self._learning.done():
-            if asyncio.get_running_loop().time() < self._learned + RELEARN_SECONDS:
+        """Refresh the slot table; concurrent callers share one refresh, at most one every `REFRESH_SECONDS`."""
+        if self._refreshing is None or self._refreshing.done():
+            if asyncio.get_running_loop().time() < self._refreshed_at + REFRESH_SECONDS:
                 return
-            self._learning = asyncio.create_task(self._refresh_slots())
-        await asyncio.shield(self._learning)
+            self._refreshing = asyncio.create_task(self._refresh_slots())
+        await asyncio.shield(self._refreshing)
 
     async def _refresh_slots(self) -> None:
         for address in dict.fromkeys([*self._connections, *self._url.addresses]):
@@ -199,12 +199,12 @@ class Cluster:
             for first, last, (host, port, *_), *_replicas in shares:
                 holder = Address(host.decode() or address.host, int(port))
                 self._slots[first : last + 1] = [holder] * (last + 1 - first)
-            self._learned = asyncio.get_running_loop().time()
-            await self._forget_others()
+            self._refreshed_at = asyncio.get_running_loop().time()
+            await self._close_removed()
             return
         raise StoreUnavailable("no server of the cluster answers")
 
-    async def _forget_others(self) -> None:
+    async def _close_removed(self) -> None:
         known = {*self._slots, *self._url.addresses}
         for address in [address for address in self._connections if address not in known]:
             await self._connections.pop(address).close()

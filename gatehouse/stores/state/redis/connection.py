@@ -1,12 +1,12 @@
-"""A connection to one Redis server that never makes a caller wait for long, and that mends itself.
+"""A pipelined connection to one Redis server, with a timeout on every command and automatic reconnection.
 
-Whatever is called in one turn of the event loop goes out in one write and comes back in order (pipelining), so a
-hundred requests at once cost one system call each way. A general client spends several times the microseconds of
-the whole request on each command; this one hands bytes to hiredis and little else.
+Commands of one turn of the event loop are sent in one write and answered in order, so a hundred requests at once cost
+one system call each way. redis-py spends more CPU on one command than the whole request costs; this file hands bytes
+to hiredis and does little else.
 
-Nothing hangs: a server that does not answer within a second is given up, every caller that waits is told, and the
-connection is opened anew until it holds. While there is none, callers are refused at once. A command is never sent
-twice: whoever lost an answer cannot know what became of it, and says so.
+A server that does not answer within a second is dropped: every pending call fails with `StoreUnavailable`, and the
+connection is reopened with backoff. While there is none, calls fail at once. A command is never sent twice: after a
+lost answer its outcome is unknown, so the caller gets the error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Word = str | bytes | int | float
 
-# A server is given up after four to five ticks without the answer that is due.
+# A server is dropped after four to five ticks without the answer that is due.
 TICK_SECONDS = 0.2
 TICKS = 4
 CONNECT_SECONDS = 1.0
@@ -33,7 +33,7 @@ PAUSE_SECONDS = (0.05, 0.1, 0.2, 0.4)
 # Beyond this many commands under way the server is not keeping up: refuse, rather than answer late.
 PENDING_LIMIT = 20_000
 
-# Answers of a server that must not be asked: it is not the primary any more.
+# Errors of a server that is no longer the primary.
 NO_PRIMARY = {"READONLY", "MASTERDOWN"}
 
 _MORE = object()
@@ -53,7 +53,7 @@ class Refusal(StoreUnavailable):
 
 
 class Connection(asyncio.Protocol):
-    """One open connection. Lives until it is lost; then everyone who waits is told, and it is not used again."""
+    """One open connection. When it is lost, every pending call fails and it is not used again."""
 
     def __init__(self, lost: Callable[[Connection], None]) -> None:
         self._lost = lost
@@ -121,12 +121,12 @@ class Connection(asyncio.Protocol):
                 else:
                     future.set_result(reply)
         except (hiredis.HiredisError, IndexError):
-            self.abort()  # it does not speak our language
+            self.abort()  # not the Redis protocol
 
     def _refused(self, future: asyncio.Future[Any], refusal: Refusal) -> None:
         future.set_exception(refusal)
         if refusal.kind in NO_PRIMARY:
-            self._loop.call_soon(self.abort)  # it was the primary when we came; look who is now
+            self._loop.call_soon(self.abort)  # no longer the primary: find the new one
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
@@ -143,36 +143,36 @@ class Connection(asyncio.Protocol):
 
 
 class ReconnectingConnection:
-    """Keeps a `Connection` open to the server that `find` names, and greets it there."""
+    """Keeps a `Connection` open to the server that `find` returns; `handshake` is sent first (AUTH, SELECT, ROLE)."""
 
     def __init__(
         self,
         find: Callable[[], Awaitable[Address]],
-        greeting: Sequence[Sequence[Word]] = (),
+        handshake: Sequence[Sequence[Word]] = (),
         tls: SSLContext | None = None,
     ) -> None:
         self._find = find
-        self._greeting = greeting
+        self._handshake = handshake
         self._tls = tls
-        self._line: Connection | None = None
+        self._current: Connection | None = None
         self._attempt: asyncio.Future[Connection] | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._reconnecting: asyncio.Task[None] | None = None
         self._closed = False
 
     def call(self, *words: Word) -> asyncio.Future[Any]:
-        if self._line is not None:
-            return self._line.call(words)
-        return asyncio.ensure_future(self._call_once_open(words))
+        if self._current is not None:
+            return self._current.call(words)
+        return asyncio.ensure_future(self._call_when_open(words))
 
     async def close(self) -> None:
         self._closed = True
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.gather(self._keeper, return_exceptions=True)
-        if self._line is not None:
-            self._line.abort()
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            await asyncio.gather(self._reconnecting, return_exceptions=True)
+        if self._current is not None:
+            self._current.abort()
 
-    async def _call_once_open(self, words: Sequence[Word]) -> Any:
+    async def _call_when_open(self, words: Sequence[Word]) -> Any:
         if self._attempt is None:
             self._reconnect()
         if self._attempt is None:
@@ -187,7 +187,7 @@ class ReconnectingConnection:
     def _reconnect(self) -> None:
         if not self._closed:
             self._attempt = asyncio.get_running_loop().create_future()
-            self._keeper = asyncio.create_task(self._reconnect_forever())
+            self._reconnecting = asyncio.create_task(self._reconnect_forever())
 
     async def _reconnect_forever(self) -> None:
         tries = 0
@@ -196,14 +196,14 @@ class ReconnectingConnection:
             try:
                 connection = await self._open()
             except (OSError, StoreUnavailable, TimeoutError) as problem:
-                # Between two tries the failed attempt stays in place: whoever calls then is refused at once.
+                # Until the next try the failed attempt stays in place, so calls fail at once.
                 attempt.set_exception(StoreUnavailable(f"state server: {problem or type(problem).__name__}"))
-                attempt.exception()  # looked at, in case nobody waits
+                attempt.exception()  # marks it as retrieved, in case nobody waits
                 await asyncio.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
                 self._attempt = asyncio.get_running_loop().create_future()
                 tries += 1
             else:
-                self._line = connection
+                self._current = connection
                 attempt.set_result(connection)
                 return
 
@@ -214,7 +214,7 @@ class ReconnectingConnection:
                 lambda: Connection(self._on_lost), address.host, address.port, ssl=self._tls
             )
             try:
-                answers = await asyncio.gather(*(connection.call(words) for words in self._greeting))
+                answers = await asyncio.gather(*(connection.call(words) for words in self._handshake))
                 if any(isinstance(answer, list) and answer[0] == b"slave" for answer in answers):
                     raise StoreUnavailable("this server is a replica")
             except BaseException:
@@ -223,7 +223,7 @@ class ReconnectingConnection:
         return connection
 
     def _on_lost(self, connection: Connection) -> None:
-        if connection is self._line:
-            self._line = None
+        if connection is self._current:
+            self._current = None
             self._attempt = None
             self._reconnect()

@@ -3,14 +3,14 @@
     gatehouse:{17}              hash    sessions of user 17 by id, and the user's epoch
     gatehouse:captcha:<hex>     text    a captcha that has been used
     gatehouse:rate:<key>        text    when a rate would be idle again
-    gatehouse:mark:<key>        text    something remembered, until when
+    gatehouse:mark:<key>        text    a mark, and until when
     gatehouse:value:<key>       text    until when, and a short text
     gatehouse:{waits}:<key>     text    failures under a key
-    gatehouse:{waits}           zset    the keys that must wait, by the end of the wait
+    gatehouse:{waits}           zset    the locked keys, by the end of their lockout
 
-All that is known of a user is one key. So a session and its epoch are one read of one key, every change to a
-user's sessions is one script over one key, and a Cluster has nothing to say about it. What expires by time is left
-to the server: each key has an expiry, and the expiry never comes before the time the caller named.
+Everything about a user is one key. So a session and its epoch are one read, every change to a user's sessions is one
+script over one key, and a Cluster needs nothing else. Redis removes what expires: each key has an expiry, never earlier
+than the time the caller named.
 
 A session is stored as `generation opened rotated ends latest address agent`: text that a person can read and a
 script can take apart.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # So many epochs are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
-_WAITING = b"gatehouse:{waits}"
+_LOCKED = b"gatehouse:{waits}"
 _ENDS = 3  # where the end stands in a stored session
 
 
@@ -146,7 +146,7 @@ class RedisState:
     async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(
             _RECORD_FAILURE,
-            (_failures_key(key), _WAITING),
+            (_failures_key(key), _LOCKED),
             _text(key),
             repr(now),
             waits.free,
@@ -162,10 +162,10 @@ class RedisState:
         return _failures(key, found) if found else None
 
     async def clear_failures(self, key: str) -> bool:
-        return bool(await self._run(_CLEAR_FAILURES, (_failures_key(key), _WAITING), _text(key)))
+        return bool(await self._run(_CLEAR_FAILURES, (_failures_key(key), _LOCKED), _text(key)))
 
     async def locked(self, now: float) -> Sequence[Failures]:
-        found = await self._call(_WAITING, "ZREVRANGEBYSCORE", _WAITING, "+inf", f"({now!r}")
+        found = await self._call(_LOCKED, "ZREVRANGEBYSCORE", _LOCKED, "+inf", f"({now!r}")
         pairs = [member.split(b" ", 4) for member in found]
         return [_failures(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
 
@@ -217,7 +217,7 @@ def _named(prefix: bytes, key: str) -> bytes:
 
 
 def _failures_key(key: str) -> bytes:
-    return _WAITING + b":" + _text(key)
+    return _LOCKED + b":" + _text(key)
 
 
 def _user(user: int | str) -> bytes:

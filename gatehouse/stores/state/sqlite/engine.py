@@ -64,12 +64,13 @@ def live_sessions(path: Path, now: float) -> Iterator[Session]:
 class SQLiteState:
     """The `State` protocol over one file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, cache: bool = True) -> None:
+        """`cache` keeps a session's status until the next commit; without it every request reads the file."""
         create(path)
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
         self._reads = 0
-        self._commits = Commits(self._reader)
+        self._commits = Commits(self._reader) if cache else None
         self._status_cache: dict[str, SessionStatus] = {}
         self._writer = Writer(lambda: connect(path))
 
@@ -98,14 +99,14 @@ class SQLiteState:
         return await self._writer.write(work)
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
-        if self._commits.any():
+        if self._commits is None or self._commits.any():
             self._status_cache.clear()
-        session_status = self._status_cache.get(session_id)
-        if session_status is None:
-            session_status = self._row(_STATUS, session_id)
-            if session_status is not None and len(self._status_cache) < STATUS_CACHE_SIZE:
-                self._status_cache[session_id] = session_status
-        return session_status
+        status = self._status_cache.get(session_id)
+        if status is None:
+            status = self._row(_STATUS, session_id)
+            if status is not None and len(self._status_cache) < STATUS_CACHE_SIZE:
+                self._status_cache[session_id] = status
+        return status
 
     async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | None:
@@ -266,7 +267,7 @@ class SQLiteState:
 
     async def close(self) -> None:
         self._reader.close()
-        if self._writer.close():
+        if self._writer.close() and self._commits is not None:
             self._commits.close()  # else it would take the lock away under which the writer still writes
 
 

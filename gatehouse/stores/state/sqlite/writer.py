@@ -1,9 +1,9 @@
-"""One thread that writes to an SQLite file, committing whatever queued up in one transaction (group commit).
+"""The writer thread of an SQLite file: everything in the queue is one transaction (group commit).
 
-A caller hands in a function of the connection and awaits its result, which arrives after the commit: what was
-answered survives a kill. What is asked in one turn of the event loop is handed over together, and while one commit
-waits for the disk the next batch gathers: so the cost of waking the thread and of a sync is shared by all who wait,
-and the event loop never waits for a lock or a disk.
+A caller passes a function of the connection and awaits its result, which arrives after the commit: what was answered
+survives a kill. Writes of one turn of the event loop are handed over together, and the next batch gathers while one
+commit waits for the disk. So all waiting callers share the cost of waking the thread and of the sync, and the event
+loop never waits for a lock or a disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Beyond this many waiting writes the disk is not keeping up: refuse, rather than answer minutes late.
+# With this many writes waiting, further ones are refused: the disk does not keep up.
 QUEUE_LIMIT = 10_000
 # Of a batch, so that no transaction holds up other workers for long; two may be taken together.
 BATCH_LIMIT = 512
