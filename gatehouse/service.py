@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.auth.accounts.log import ActivityLog
 from gatehouse.auth.accounts.perms import is_administrator_role
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.audit import Audit
@@ -30,6 +31,7 @@ from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.passwords import HashPool
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.sessions.claims import ClaimSet
+from gatehouse.auth.sessions.front_ends import FrontEnds
 from gatehouse.auth.sessions.profiles import Profiles
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
@@ -41,6 +43,8 @@ from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.factors import Factors
 from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
+from gatehouse.stores.accounts.login_days import LoginDays
+from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
@@ -83,6 +87,8 @@ class Service:
     self_service: SelfService
     totp_vault: TotpVault
     enrolment: Enrolment
+    activity_log: ActivityLog
+    front_ends: FrontEnds
     service_keys: ServiceKeyVerifier
     tasks: list[asyncio.Task[None]]
 
@@ -155,6 +161,7 @@ class Stores(NamedTuple):
     factors: Factors
     roles: Roles
     departments: Departments
+    menus: Menus
     keys: Keys
     service_keys: ServiceKeyStore
     trail: AuditTrail
@@ -211,6 +218,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         users=stores.users,
         roles=stores.roles,
         departments=stores.departments,
+        menus=stores.menus,
         changes=Changes(stores.database, is_administrator_role),
         hashes=hashes,
         state=stores.state,
@@ -257,6 +265,8 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
             clock=clock,
             issuer=urlsplit(settings.public_url).netloc,
         ),
+        activity_log=ActivityLog(stores.trail, LoginDays(stores.database), stores.users, clock),
+        front_ends=FrontEnds(stores.state, clock, settings.session_max),
         service_keys=ServiceKeyVerifier(stores.service_keys),
         tasks=[],
     )
@@ -270,6 +280,7 @@ def open_stores(settings: Settings) -> Stores:
         factors=Factors(database),
         roles=Roles(database),
         departments=Departments(database),
+        menus=Menus(database),
         keys=Keys(database),
         service_keys=ServiceKeyStore(database),
         trail=AuditTrail(database),

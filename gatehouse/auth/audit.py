@@ -29,6 +29,8 @@ RETRY_SECONDS = 1.0
 # A write for each event would cost more than the requests; a kill loses no more of the trail than this.
 GATHER_SECONDS = 0.25
 
+AGENT_LENGTH = 200
+
 log = logs.named("gatehouse.audit")
 
 
@@ -60,6 +62,9 @@ class Event(StrEnum):
     FACTOR_RESET = "factor.reset"
     RECOVERY_CODE_USED = "recovery_code.used"
     RECOVERY_CODES_RENEWED = "recovery_codes.renewed"
+    MENU_ADDED = "menu.added"
+    MENU_CHANGED = "menu.changed"
+    MENU_DELETED = "menu.deleted"
     LIMIT_LIFTED = "limit.lifted"
     KEY_ADDED = "key.added"
     KEY_RETIRED = "key.retired"
@@ -130,7 +135,10 @@ class Audit:
         """`actor` is who did it, if that was done to somebody else or to no user at all."""
         encoded = msgspec.json.encode(detail).decode() if detail else None
         address, request = caller.address or None, caller.request or None
-        entry = AuditEntry(0, self._clock(), event.value, user, session, address, request, reason, encoded, actor)
+        agent = caller.agent[:AGENT_LENGTH] or None
+        entry = AuditEntry(
+            0, self._clock(), event.value, user, session, address, request, reason, encoded, actor, agent
+        )
         if self._log.is_enabled_for(logging.INFO):
             facts = {
                 "user": user,

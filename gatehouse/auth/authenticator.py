@@ -116,4 +116,4 @@ class Authenticator:
         expires = min(now + self._access_ttl, session.ends)
         access = self._access.make(cached.profile, session.id, now, expires)
         refresh = self._refresh.make(session.id, session.generation)
-        return TokenSet(access, refresh, int(expires) - int(now))
+        return TokenSet(access, refresh, int(expires) - int(now), session.id)

@@ -79,6 +79,14 @@ class NoSuchFactor(Refused):
     """Nothing is enrolled, or no enrolment is under way."""
 
 
+class OldPasswordWrong(Refused):
+    """Whoever changes the own password has not given the one in force."""
+
+
+class ConfirmationDiffers(Refused):
+    """The new password was typed twice, and differently."""
+
+
 class NameLocked(RefusedFor):
     """Too many failed logins under this name, whether it exists or not."""
 

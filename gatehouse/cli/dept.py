@@ -68,17 +68,30 @@ async def list_(service: Service, *, as_json: bool) -> None:
 @click.argument("department", type=ID, metavar="ID")
 @click.option("--name", help="A new name.")
 @click.option("--parent", type=ID, metavar="ID", help="Move it below this department.")
+@click.option("--code", help="A short code, for other systems.")
+@click.option("--sort", type=int, help="Its place among its neighbours.")
+@click.option("--enable/--disable", "enabled", default=None, help="A disabled one takes all perms from its people.")
 @with_service
-async def edit(service: Service, department: int, name: str | None, parent: int | None) -> None:
-    """Rename a department or move it.
+async def edit(  # noqa: PLR0917 - click hands them over by name
+    service: Service,
+    department: int,
+    name: str | None,
+    parent: int | None,
+    code: str | None,
+    sort: int | None,
+    enabled: bool | None,  # noqa: FBT001 - as above
+) -> None:
+    """Rename a department, move it, switch it off or on.
 
     \b
     Example:
       gatehouse dept edit 3 --name "Sales, north" --parent 2
     """
-    if name is None and parent is None:
+    given = {"name": name, "parent": parent, "code": code, "sort": sort, "enabled": enabled}
+    values = {field: value for field, value in given.items() if value is not None}
+    if not values:
         raise click.UsageError("nothing to change: give at least one option")
-    await service.accounts.edit_department(department, name=name, parent=parent)
+    await service.accounts.edit_department(department, **values)
     echo(f"Changed department {department}.")
 
 

@@ -203,13 +203,17 @@ async def test_departments_are_a_tree(database: Database) -> None:
     departments = Departments(database)
     root = await departments.add("Root", None)
     child = await departments.add("Child", root)
+    changes = Changes(database, lambda code, perms: False)
     with pytest.raises(InUse):
-        await departments.change(root, parent=child)
+        async with changes.transaction() as change:
+            await change.set_department(root, parent=child)
     with pytest.raises(InUse):
-        await departments.delete(root)
+        async with changes.transaction() as change:
+            await change.delete_departments([root])
     with pytest.raises(Missing):
         await departments.add("Lost", 99)
-    await departments.delete(child)
+    async with changes.transaction() as change:
+        await change.delete_departments([child])
     assert [one.name for one in await departments.all()] == ["Root"]
 
 

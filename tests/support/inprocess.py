@@ -158,6 +158,7 @@ class InProcess:
         body: object = None,
         content: bytes = b"",
         query: dict[str, str] | None = None,
+        raw_query: str = "",
         token: str | None = None,
         address: str = "127.0.0.1",
         headers: dict[str, str] | None = None,
@@ -171,7 +172,7 @@ class InProcess:
             pairs.append(("authorization", f"Bearer {token}"))
         host = f"[{address}]" if ":" in address else address
         client = f"{host}:{next(self._ports)}" if address else ""
-        scope = _Scope(method, path, urlencode(query or {}), client, _Headers(pairs))
+        scope = _Scope(method, path, raw_query or urlencode(query or {}), client, _Headers(pairs))
         protocol = _Protocol(content)
         await self.app.__rsgi__(scope, protocol)
         assert protocol.answer is not None

@@ -70,6 +70,10 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "The code is wrong or was used already: wait for the next one",
         "动态码错误或已使用，请等待下一个",
     ),
+    refusals.OldPasswordWrong: ErrorEntry(400, "A0210", "The old password is wrong", "原密码错误"),
+    refusals.ConfirmationDiffers: ErrorEntry(
+        400, "A0421", "The new password and its confirmation differ", "两次输入的密码不一致"
+    ),
     refusals.NameLocked: ErrorEntry(
         429, "A0211", "Too many failed logins, try again in {wait}", "登录失败次数过多，请在 {wait} 后重试"
     ),

@@ -53,7 +53,7 @@ class Operation(NamedTuple):
     path: str
     summary: str
     group: Group
-    body: type[msgspec.Struct] | None = None
+    body: Any = None  # a type that msgspec decodes
     body_required: bool = False
     takes: tuple[str, ...] = (JSON,)  # media types of the body
     query: type[msgspec.Struct] | None = None

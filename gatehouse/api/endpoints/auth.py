@@ -12,6 +12,7 @@ from gatehouse.api.http.reply import Reply, success
 from gatehouse.api.http.request import Request, either
 from gatehouse.auth.login.login import LoginAttempt
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
+from gatehouse.auth.sessions.front_ends import FrontEnd
 
 if TYPE_CHECKING:
     from gatehouse.api.telemetry.metrics import Metrics
@@ -30,6 +31,7 @@ class AuthEndpoints:
         self._challenges = service.challenges
         self._throttle = service.throttle
         self._authenticator = service.authenticator
+        self._front_ends = service.front_ends
         self._painter = painter
         self._drawing = FairLock(CAPTCHAS_WAITING)
         self._metrics = metrics
@@ -57,7 +59,10 @@ class AuthEndpoints:
             either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
             answer.strip() if answer else None,
         )
-        return _tokens(await self._authenticator.login(attempt, request.caller), request)
+        tokens = await self._authenticator.login(attempt, request.caller)
+        if request.is_form:  # as consoles before 4.3 log in
+            await self._front_ends.remember(tokens.session, FrontEnd.WORDS)
+        return _tokens(tokens, request)
 
     async def refresh(self, request: Request) -> Reply:
         body = await request.fields(RefreshBody, forms=True)

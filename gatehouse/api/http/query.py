@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_origin
 
 import msgspec
 
@@ -27,7 +27,7 @@ def read_query(pairs: Sequence[tuple[str, str]], query_type: type[S]) -> S:
     """
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(query_type):
-        listed = get_origin(field.type) is list
+        listed = get_origin(_bare(field.type)) is list
         given = [value for key, value in pairs if value and _matches(key, field.encode_name, listed=listed)]
         if not given:
             if field.required:
@@ -38,6 +38,10 @@ def read_query(pairs: Sequence[tuple[str, str]], query_type: type[S]) -> S:
         except msgspec.ValidationError as problem:
             raise FieldInvalid(field.encode_name, str(problem)) from None
     return query_type(**values)
+
+
+def _bare(kind: Any) -> Any:
+    return kind.__origin__ if get_origin(kind) is Annotated else kind
 
 
 def _matches(key: str, name: str, *, listed: bool) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gatehouse.parsing import Network
 
 S = TypeVar("S", bound=msgspec.Struct)
+T = TypeVar("T")
 
 BODY_LIMIT = 64 * 1024
 BODY_SECONDS = 10.0
@@ -128,6 +129,21 @@ class Request:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             # Something is not as it should be, or a field is empty where it may be missing: field by field, then.
             return read_fields(_object(body), body_type)
+
+    async def json_as(self, kind: type[T]) -> T:
+        """The body as a JSON value that is not an object, such as a list."""
+        body = await self._body()
+        media_type = self.header("content-type")
+        if media_type is not None and not _is_json(media_type):
+            raise NotJson(media_type)
+        if not body:
+            raise FieldMissing("body")
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.ValidationError as problem:
+            raise FieldInvalid("body", str(problem)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise BodyUnreadable("not JSON") from None
 
     async def _body(self) -> bytes:
         try:

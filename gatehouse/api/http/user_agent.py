@@ -28,9 +28,16 @@ _PRODUCT = re.compile(r"([A-Za-z][\w.-]{0,30})/")
 
 
 def browser(agent: str) -> str:
+    return " on ".join(part for part in (browser_name(agent), system_name(agent)) if part)
+
+
+def browser_name(agent: str) -> str:
     name = next((name for sign, name in _BROWSERS if sign in agent), "")
-    system = next((system for sign, system in _SYSTEMS if sign in agent), "")
     if not name:
         product = _PRODUCT.match(agent)
         name = product[1] if product else ""
-    return " on ".join(part for part in (name, system) if part)
+    return name
+
+
+def system_name(agent: str) -> str:
+    return next((system for sign, system in _SYSTEMS if sign in agent), "")

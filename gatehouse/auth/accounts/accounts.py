@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.authority import Actor
+from gatehouse.auth.accounts.departments import DepartmentChanges
 from gatehouse.auth.accounts.effects import Effects
+from gatehouse.auth.accounts.menus import MenuChanges
 from gatehouse.auth.accounts.roles import RoleChanges
 from gatehouse.auth.accounts.users import UserChanges
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, Caller
 from gatehouse.auth.sessions.profiles import effective_profile
-from gatehouse.stores.errors import InUse, Missing
+from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.changes import Changes
     from gatehouse.stores.accounts.departments import Departments
+    from gatehouse.stores.accounts.menus import Menus
     from gatehouse.stores.accounts.roles import Role, Roles
     from gatehouse.stores.accounts.users import NewUser, Profile, Users
     from gatehouse.stores.state.protocol import State
 
 
 class Accounts:
-    """`users`, `roles` and `departments` are read here; `user_changes` and `role_changes` change them by id."""
+    """`users`, `roles`, `departments` and `menus` are read here; `user_changes` and the like change them by id."""
 
     def __init__(
         self,
@@ -37,6 +39,7 @@ class Accounts:
         users: Users,
         roles: Roles,
         departments: Departments,
+        menus: Menus,
         changes: Changes,
         hashes: HashPool,
         state: State,
@@ -48,9 +51,12 @@ class Accounts:
         self.users = users
         self.roles = roles
         self.departments = departments
+        self.menus = menus
         self.effects = Effects(state=state, sessions=sessions, audit=audit, clock=clock)
         self.user_changes = UserChanges(changes, self.effects, hashes)
         self.role_changes = RoleChanges(changes, self.effects)
+        self.department_changes = DepartmentChanges(changes, self.effects)
+        self.menu_changes = MenuChanges(changes, self.effects)
         self._operator = Actor(None, caller=caller or Caller())
 
     # Users
@@ -131,23 +137,12 @@ class Accounts:
 
     # Departments
 
-    async def add_department(self, name: str, parent: int | None) -> int:
-        policy.check_text("department name", name)
-        department = await self.departments.add(name, parent)
-        self._record(Event.DEPARTMENT_ADDED, None, department=department)
-        return department
+    async def add_department(self, name: str, parent: int | None, **values: Any) -> int:
+        return await self.department_changes.add(self._operator, {"name": name, "parent": parent, **values})
 
-    async def edit_department(self, department: int, *, name: str | None, parent: int | None) -> None:
-        if name is not None:
-            policy.check_text("department name", name)
-        await self.departments.change(department, name=name, parent=parent)
-        self._record(Event.DEPARTMENT_CHANGED, None, department=department)
+    async def edit_department(self, department: int, **values: Any) -> None:
+        """Change name, parent, code, sort or enabled."""
+        await self.department_changes.edit(self._operator, department, values)
 
     async def delete_department(self, department: int) -> None:
-        if len(await self.departments.all()) == 1:
-            raise InUse("the last department stays: every user has a place in one")
-        await self.departments.delete(department)
-        self._record(Event.DEPARTMENT_DELETED, None, department=department)
-
-    def _record(self, event: Event, user: int | None, **detail: object) -> None:
-        self.effects.record(event, self._operator, user, **detail)
+        await self.department_changes.delete(self._operator, [department])

@@ -47,6 +47,7 @@ class TokenSet(NamedTuple):
     access: str
     refresh: str
     expires_in: int
+    session: str
 
 
 class Claims(NamedTuple):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, or_, select
 
+from gatehouse.stores.accounts.login_days import count_logins
 from gatehouse.stores.accounts.schema import audit_events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import ColumnElement
     from sqlalchemy.engine import Dialect
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -34,6 +36,9 @@ class AuditEntry(NamedTuple):
     agent: str | None = None
 
 
+LOGIN = "login"  # the event whose days are counted
+COUNTED = 100_000
+
 _WRITTEN = AuditEntry._fields[1:]  # all but the id
 
 
@@ -41,11 +46,41 @@ async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
     """Append inside somebody's transaction, so that a change and its event are stored together."""
     # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
     await db.exec_driver_sql(_insertion(db.dialect), [tuple(entry[1:]) for entry in entries])
+    await count_logins(db, [(entry.at, entry.user) for entry in entries if entry.event == LOGIN and entry.user])
 
 
 @cache
 def _insertion(dialect: Dialect) -> str:
     return str(insert(audit_events).inline().compile(dialect=dialect, column_keys=_WRITTEN))
+
+
+class Wanted(NamedTuple):
+    """Which events a page shows: those in a span of time that are of one of these kinds, people or addresses."""
+
+    since: float | None = None
+    until: float | None = None
+    # None: whatever they are. Otherwise at least one of the three must fit.
+    events: Sequence[str] | None = None
+    people: Sequence[int] | None = None
+    address: str | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        columns = audit_events.c
+        found: list[ColumnElement[bool]] = []
+        if self.since is not None:
+            found.append(columns.at >= self.since)
+        if self.until is not None:
+            found.append(columns.at < self.until)
+        if self.events is not None and self.people is not None:
+            found.append(
+                or_(
+                    columns.event.in_(list(self.events)),
+                    columns.user.in_(list(self.people)),
+                    columns.actor.in_(list(self.people)),
+                    columns.address == self.address,
+                )
+            )
+        return found
 
 
 class AuditTrail:
@@ -77,6 +112,16 @@ class AuditTrail:
         async with self._database.reading() as db:
             rows = (await db.execute(query)).all()
         return [AuditEntry(*row) for row in (reversed(rows) if newest else rows)]
+
+    async def page(self, wanted: Wanted, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
+        """Events from the newest on, and how many there are; beyond `COUNTED` they are not counted any further."""
+        conditions = wanted.conditions()
+        rows = select(audit_events).where(*conditions).order_by(audit_events.c.at.desc(), audit_events.c.id.desc())
+        some = select(audit_events.c.id).where(*conditions).limit(COUNTED).subquery()
+        async with self._database.reading() as db:
+            found = (await db.execute(rows.offset(offset).limit(limit))).all()
+            total = await db.scalar(select(func.count()).select_from(some))
+        return [AuditEntry(*row) for row in found], total or 0
 
     async def prune(self, before: float, limit: int = 1000) -> int:
         """Delete up to `limit` events older than `before`; return how many went."""

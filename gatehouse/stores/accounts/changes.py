@@ -1,4 +1,4 @@
-"""Changes to users and roles, each whole or not at all.
+"""Changes to users, roles, departments and menus, each whole or not at all.
 
 Inside `Changes.transaction` everything is read as it stands and stays so until the end: changes wait for each other,
 on every node. So whether somebody may make a change is decided on what the change really meets, and of two who demote
@@ -15,7 +15,8 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.departments import below
+from gatehouse.stores.accounts.departments import DepartmentChange, below
+from gatehouse.stores.accounts.menus import MenuChange
 from gatehouse.stores.accounts.schema import departments, role_departments, role_perms, roles, user_roles, users
 from gatehouse.stores.accounts.users import COLUMNS, NewUser, User, insert_user, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
@@ -84,7 +85,7 @@ class Changes:
         return bool(places - set(await db.scalars(below(off))) if off else places)
 
 
-class Change:
+class Change(DepartmentChange, MenuChange):
     """One transaction under way."""
 
     def __init__(self, db: AsyncConnection) -> None:

@@ -45,12 +45,7 @@ class Departments:
                 )
             }
             rows = (await db.execute(select(departments).order_by(departments.c.id))).all()
-        return [
-            Department(
-                row.id, row.name, row.parent, members.get(row.id, 0), row.code, row.sort, row.enabled, row.created
-            )
-            for row in rows
-        ]
+        return [_department(row, members.get(row.id, 0)) for row in rows]
 
     async def add(self, name: str, parent: int | None) -> int:
         async with self._database.writing() as db:
@@ -59,25 +54,57 @@ class Departments:
             result = await db.execute(insert(departments).values(name=name, parent=parent))
         return new_id(result)
 
-    async def change(self, department: int, *, name: str | None = None, parent: int | None = None) -> None:
-        async with self._database.writing() as db:
-            await _require(db, department)
-            if name is not None:
-                await db.execute(update(departments).where(departments.c.id == department).values(name=name))
-            if parent is not None:
-                await _require(db, parent)
-                if department in await _ancestors(db, parent):
-                    raise InUse(f"department {department} cannot stand below itself")
-                await db.execute(update(departments).where(departments.c.id == department).values(parent=parent))
 
-    async def delete(self, department: int) -> None:
-        async with self._database.writing() as db:
-            await _require(db, department)
-            if await db.scalar(select(func.count()).where(users.c.department == department)):
-                raise InUse(f"department {department} still has users: move them first")
-            if await db.scalar(select(func.count()).where(departments.c.parent == department)):
-                raise InUse(f"department {department} still has departments below it")
-            await db.execute(delete(departments).where(departments.c.id == department))
+class DepartmentChange:
+    """What one transaction does to departments; see `changes.py`."""
+
+    db: AsyncConnection
+
+    async def add_department(self, **values: Any) -> int:
+        if values.get("parent") is not None:
+            await _require(self.db, values["parent"])
+        return new_id(await self.db.execute(insert(departments).values(**values)))
+
+    async def department(self, department: int) -> Department:
+        row = (await self.db.execute(select(departments).where(departments.c.id == department))).first()
+        if row is None:
+            raise Missing(f"there is no department {department}")
+        return _department(row)
+
+    async def set_department(self, department: int, **values: Any) -> None:
+        await _require(self.db, department)
+        if values.get("parent") is not None:
+            await _require(self.db, values["parent"])
+            if values["parent"] in set(await self.db.scalars(below([department]))):
+                raise InUse(f"department {department} cannot stand below itself")
+        await self.db.execute(update(departments).where(departments.c.id == department).values(**values))
+
+    async def delete_departments(self, ids: Sequence[int]) -> None:
+        """All of them, or none. Nothing may be left in them or below them."""
+        for department in ids:
+            await _require(self.db, department)
+        if await self.db.scalar(select(func.count()).where(users.c.department.in_(ids))):
+            raise InUse(f"department {shown(ids)} still has users: move them first")
+        under = select(func.count()).where(departments.c.parent.in_(ids), departments.c.id.not_in(ids))
+        if await self.db.scalar(under):
+            raise InUse(f"department {shown(ids)} still has departments below it")
+        if not await self.db.scalar(select(func.count()).where(departments.c.id.not_in(ids))):
+            raise InUse("the last department stays: every user has a place in one")
+        # A department cannot go before those that stand below it.
+        await self.db.execute(update(departments).where(departments.c.id.in_(ids)).values(parent=None))
+        await self.db.execute(delete(departments).where(departments.c.id.in_(ids)))
+
+    async def people_in(self, department: int) -> list[int]:
+        """Ids of the users in the department and below it."""
+        return list(await self.db.scalars(select(users.c.id).where(users.c.department.in_(below([department])))))
+
+
+def shown(ids: Sequence[int]) -> str:
+    return ", ".join(str(each) for each in ids)
+
+
+def _department(row: Any, members: int = 0) -> Department:
+    return Department(row.id, row.name, row.parent, members, row.code, row.sort, row.enabled, row.created)
 
 
 def below(tops: Sequence[int]) -> Select[Any]:
@@ -91,13 +118,3 @@ def below(tops: Sequence[int]) -> Select[Any]:
 async def _require(db: AsyncConnection, department: int) -> None:
     if await db.scalar(select(departments.c.id).where(departments.c.id == department)) is None:
         raise Missing(f"there is no department {department}")
-
-
-async def _ancestors(db: AsyncConnection, department: int) -> set[int]:
-    """The department itself and everything above it."""
-    above: set[int] = set()
-    current: int | None = department
-    while current is not None and current not in above:
-        above.add(current)
-        current = await db.scalar(select(departments.c.parent).where(departments.c.id == current))
-    return above

@@ -107,6 +107,7 @@ menus = Table(
     Column("keep_alive", Boolean, nullable=False, server_default=false()),
     Column("always_show", Boolean, nullable=False, server_default=false()),
     Column("created", Float(53), nullable=False, server_default="0"),
+    Column("external_url", String(1024), nullable=False, server_default=""),  # of a link
 )
 
 # Folders, pages and links that a role shows. Buttons are not here: a role has a button if it has its perm.
@@ -175,7 +176,7 @@ audit_events = Table(
 login_days = Table(
     "login_days",
     metadata,
-    Column("day", Integer, primary_key=True),  # days since 1970-01-01, UTC
+    Column("day", Integer, primary_key=True),  # days since 1970-01-01, UTC; 0: all days together
     Column("user", BigInteger, primary_key=True),
     Column("logins", Integer, nullable=False),
 )

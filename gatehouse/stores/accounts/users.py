@@ -23,7 +23,7 @@ from gatehouse.stores.accounts.schema import (
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -205,6 +205,12 @@ class Users:
             ):
                 codes.setdefault(row.user, []).append(row.code)
         return [Profile(user, tuple(codes.get(user.id, ())), ()) for user in found]
+
+    async def names(self, ids: Iterable[int]) -> dict[int, str]:
+        """Usernames by id, of those that are there."""
+        query = select(users.c.id, users.c.username).where(users.c.id.in_(list(ids)))
+        async with self._database.reading() as db:
+            return {row.id: row.username for row in await db.execute(query)}
 
     async def count(self) -> int:
         async with self._database.reading() as db:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from gatehouse.api.contract.console import departments
+from gatehouse.api.contract.console import departments, entry, logs, menus, profile
 
-CONSOLE = (*departments.OPERATIONS,)
+CONSOLE = (
+    *entry.OPERATIONS,
+    *profile.OPERATIONS,
+    *menus.OPERATIONS,
+    *departments.OPERATIONS,
+    *logs.OPERATIONS,
+)

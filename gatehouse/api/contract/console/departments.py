@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated, Any
 
+from msgspec import Meta, Struct
+
+from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.auth import refusals
+from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
 
 class DepartmentQuery(Struct):
-    keywords: str = ""
+    keywords: Annotated[str, Meta(max_length=128)] = ""
     status: int | None = None
 
 
-class DepartmentRow(Struct):
+class DepartmentForm(Struct):
     """`status` is 1 for an enabled department and 0 for a disabled one."""
 
     id: str
@@ -21,22 +26,82 @@ class DepartmentRow(Struct):
     code: str
     sort: int
     status: int
+
+
+class DepartmentRow(DepartmentForm, kw_only=True):
     createTime: str
     children: list[DepartmentRow]
 
 
+class DepartmentBody(Struct):
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    parentId: int | str | None = None
+    code: Annotated[str, Meta(max_length=64)] | None = None
+    sort: int | None = None
+    status: int | None = None
+
+
+def _operation(name: str, method: str, path: str, summary: str, perm: str | None, **more: Any) -> Operation:
+    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
+    more["older_paths"] = (f"{PREFIX}/{path.replace('depts', 'dept', 1)}",)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+
+
 OPERATIONS = (
-    Operation(
+    _operation(
         "departments",
         "GET",
-        f"{PREFIX}/depts",
+        "depts",
         "Departments as a tree",
-        Group.CONSOLE,
+        "sys:dept:list",
         query=DepartmentQuery,
         data=list[DepartmentRow],
-        secured=True,
-        perm="sys:dept:list",
-        refusals=STORE_REFUSALS,
-        older_paths=(f"{PREFIX}/dept",),
+    ),
+    _operation(
+        "department_options",
+        "GET",
+        "depts/options",
+        "Departments as choices",
+        "sys:dept:list",
+        or_perms=("sys:user:list", "sys:role:list"),
+        data=list[OptionData],
+    ),
+    _operation(
+        "department_form",
+        "GET",
+        "depts/{id}/form",
+        "One department",
+        "sys:dept:list",
+        or_perms=("sys:dept:update",),
+        data=DepartmentForm,
+        refusals=(refusals.FieldInvalid, Missing),
+    ),
+    _operation(
+        "add_department",
+        "POST",
+        "depts",
+        "Add a department",
+        "sys:dept:create",
+        body=DepartmentBody,
+        body_required=True,
+        refusals=(Missing,),
+    ),
+    _operation(
+        "edit_department",
+        "PUT",
+        "depts/{id}",
+        "Change a department",
+        "sys:dept:update",
+        body=DepartmentBody,
+        body_required=True,
+        refusals=(refusals.HoldsMore, Missing, InUse, LastAdministrator),
+    ),
+    _operation(
+        "delete_departments",
+        "DELETE",
+        "depts/{ids}",
+        "Delete departments that have neither users nor others below them",
+        "sys:dept:delete",
+        refusals=(refusals.FieldInvalid, Missing, InUse),
     ),
 )

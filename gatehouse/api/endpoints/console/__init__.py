@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.endpoints.console.departments import DepartmentEndpoints
+from gatehouse.api.endpoints.console.entry import EntryEndpoints
+from gatehouse.api.endpoints.console.logs import LogEndpoints
+from gatehouse.api.endpoints.console.menus import MenuEndpoints
+from gatehouse.api.endpoints.console.profile import ProfileEndpoints
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -16,5 +20,9 @@ if TYPE_CHECKING:
 def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Reply]]]:
     """By the name of the operation."""
     return {
+        **EntryEndpoints(service).endpoints(),
+        **ProfileEndpoints(service).endpoints(),
+        **MenuEndpoints(service).endpoints(),
         **DepartmentEndpoints(service).endpoints(),
+        **LogEndpoints(service).endpoints(),
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gatehouse.api.contract.console.departments import DepartmentQuery, DepartmentRow
+from gatehouse.api.contract.console.departments import DepartmentBody, DepartmentForm, DepartmentQuery, DepartmentRow
+from gatehouse.api.contract.console.options import OptionData
+from gatehouse.api.endpoints.console.acting import actor_of
 from gatehouse.api.endpoints.console.trees import tree
-from gatehouse.api.endpoints.console.values import shown_time
+from gatehouse.api.endpoints.console.values import given_id, shown_time
 from gatehouse.api.http.reply import Reply, success
+from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,30 +23,79 @@ if TYPE_CHECKING:
 
 class DepartmentEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
+        self._departments = service.accounts.departments
+        self._changes = service.accounts.department_changes
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
-        return {"departments": self.departments}
+        return {
+            "departments": self.departments,
+            "department_options": self.options,
+            "department_form": self.form,
+            "add_department": self.add,
+            "edit_department": self.edit,
+            "delete_departments": self.delete,
+        }
 
     async def departments(self, request: Request, _principal: Principal) -> Reply:
         query = request.query_as(DepartmentQuery)
+        keywords = query.keywords.casefold()
         shown = [
             department
-            for department in await self._accounts.departments.all()
-            if query.keywords.casefold() in department.name.casefold()
+            for department in await self._departments.all()
+            if (keywords in department.name.casefold() or keywords in department.code.casefold())
             and query.status in {None, int(department.enabled)}
         ]
         return success(tree(shown, _row), request.language)
 
+    async def options(self, request: Request, _principal: Principal) -> Reply:
+        return success(tree(await self._departments.all(), _option), request.language)
+
+    async def form(self, request: Request, _principal: Principal) -> Reply:
+        wanted = request.path_id()
+        found = next((one for one in await self._departments.all() if one.id == wanted), None)
+        if found is None:
+            raise Missing(f"there is no department {wanted}")
+        return success(DepartmentForm(**_form(found)), request.language)
+
+    async def add(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(DepartmentBody)
+        await self._changes.add(actor_of(request, principal), _values(body))
+        return success(language=request.language)
+
+    async def edit(self, request: Request, principal: Principal) -> Reply:
+        department, body = request.path_id(), await request.fields(DepartmentBody)
+        await self._changes.edit(actor_of(request, principal), department, _values(body))
+        return success(language=request.language)
+
+    async def delete(self, request: Request, principal: Principal) -> Reply:
+        await self._changes.delete(actor_of(request, principal), request.path_ids())
+        return success(language=request.language)
+
+
+def _values(body: DepartmentBody) -> dict[str, Any]:
+    return {
+        "name": body.name.strip(),
+        "parent": given_id("parentId", body.parentId),
+        "code": (body.code or "").strip(),
+        "sort": body.sort or 0,
+        "enabled": body.status != 0,
+    }
+
+
+def _form(department: Department) -> dict[str, Any]:
+    return {
+        "id": str(department.id),
+        "parentId": str(department.parent or 0),
+        "name": department.name,
+        "code": department.code,
+        "sort": department.sort,
+        "status": int(department.enabled),
+    }
+
 
 def _row(department: Department, children: list[DepartmentRow]) -> DepartmentRow:
-    return DepartmentRow(
-        id=str(department.id),
-        parentId=str(department.parent or 0),
-        name=department.name,
-        code=department.code,
-        sort=department.sort,
-        status=int(department.enabled),
-        createTime=shown_time(department.created),
-        children=children,
-    )
+    return DepartmentRow(**_form(department), createTime=shown_time(department.created), children=children)
+
+
+def _option(department: Department, children: list[OptionData]) -> OptionData:
+    return OptionData(value=str(department.id), label=department.name, children=children)

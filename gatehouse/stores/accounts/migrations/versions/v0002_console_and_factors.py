@@ -70,6 +70,7 @@ def create_console_tables() -> None:
         sa.Column("keep_alive", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("always_show", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("created", sa.Float(53), nullable=False, server_default="0"),
+        sa.Column("external_url", sa.String(1024), nullable=False, server_default=""),
         sa.ForeignKeyConstraint(["parent"], ["menus.id"], name="fk_menus_parent_menus"),
         sa.PrimaryKeyConstraint("id", name="pk_menus"),
     )

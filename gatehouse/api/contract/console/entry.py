@@ -1,0 +1,85 @@
+"""What a console asks for when somebody gets in: the side menu, notices, dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.page import Page, PageQuery
+
+
+class RouteMeta(Struct, omit_defaults=True):
+    title: str
+    icon: str | None = None
+    hidden: bool = False
+    keepAlive: bool = False
+    alwaysShow: bool = False
+    params: dict[str, str] | None = None
+    externalUrl: str | None = None
+
+
+class RouteData(Struct, omit_defaults=True):
+    """A route of the console's router. `component` is `Layout`, `iframe` or the path of a view."""
+
+    path: str
+    name: str
+    meta: RouteMeta
+    component: str | None = None
+    redirect: str | None = None
+    children: list[RouteData] = []
+
+
+class NoticeRow(Struct):
+    """Notices belong to a business backend: the list is always empty."""
+
+    id: str
+    title: str
+
+
+class DictionaryItem(Struct):
+    value: str
+    label: str
+    tagType: str
+
+
+class DictionaryData(Struct):
+    dictCode: str
+    name: str
+    dictDataList: list[DictionaryItem]
+
+
+def _get(name: str, path: str, summary: str, data: Any, **more: Any) -> Operation:
+    return Operation(
+        name,
+        "GET",
+        f"{PREFIX}/{path}",
+        summary,
+        Group.CONSOLE,
+        data=data,
+        secured=True,
+        refusals=STORE_REFUSALS,
+        **more,
+    )
+
+
+OPERATIONS = (
+    _get("menu_routes", "menus/routes", "The side menu of the caller", list[RouteData]),
+    _get(
+        "own_notices",
+        "notices/my",
+        "No notices: they belong to a business backend",
+        Page[NoticeRow],
+        query=PageQuery,
+        older_paths=(f"{PREFIX}/notices/my-page",),
+    ),
+    _get(
+        "dictionary",
+        "dicts/{code}/items/options",
+        "The items of a dictionary: `gender`, others are empty",
+        list[DictionaryItem],
+        older_paths=(f"{PREFIX}/dicts/{{code}}/items", f"{PREFIX}/dict/{{code}}/options"),
+    ),
+    _get("dictionaries", "dict/list", "All dictionaries, for older consoles", list[DictionaryData]),
+)

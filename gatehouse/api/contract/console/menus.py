@@ -1,0 +1,158 @@
+"""The console's menu page, and the menus of a role."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.contract.console.options import OptionData
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.auth import refusals
+from gatehouse.stores.errors import InUse, LastAdministrator, Missing
+
+Type = Annotated[
+    int | str,
+    Meta(
+        description="C folder, M page, E external link, B button. Sessions of older consoles see and send 2, 1, 3, 4, "
+        "or CATALOG, MENU, EXTLINK, BUTTON; each is taken from everybody."
+    ),
+]
+Id = int | str
+Flag = int | str | bool
+
+
+class MenuQuery(Struct):
+    keywords: Annotated[str, Meta(max_length=128)] = ""
+
+
+class MenuOptionsQuery(Struct):
+    onlyParent: bool = False
+
+
+class Param(Struct):
+    key: str = ""
+    value: str = ""
+
+
+class MenuForm(Struct):
+    id: str
+    parentId: str
+    name: str
+    type: Type
+    routeName: str
+    routePath: str
+    component: str
+    externalUrl: str
+    perm: str
+    icon: str
+    sort: int
+    visible: int
+    redirect: str
+    params: list[Param]
+    keepAlive: int
+    alwaysShow: int
+    scope: Annotated[int, Meta(description="Belongs to tenants, which are not here: always 2.")] = 2
+
+
+class MenuRow(MenuForm, kw_only=True):
+    children: list[MenuRow]
+
+
+class MenuBody(Struct):
+    """A whole menu: what is left out is cleared."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    type: Type
+    parentId: Id | None = None
+    routeName: str | None = None
+    routePath: str | None = None
+    component: str | None = None
+    externalUrl: str | None = None
+    perm: str | None = None
+    icon: str | None = None
+    sort: int | None = None
+    visible: Flag | None = None
+    redirect: str | None = None
+    params: list[Param] | None = None
+    keepAlive: Flag | None = None
+    alwaysShow: Flag | None = None
+
+
+def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
+    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+
+
+OPERATIONS = (
+    _operation("menus", "GET", "menus", "Menus as a tree", "sys:menu:list", query=MenuQuery, data=list[MenuRow]),
+    _operation(
+        "menu_options",
+        "GET",
+        "menus/options",
+        "Menus as choices; with `onlyParent` those that others can stand below",
+        "sys:menu:list",
+        or_perms=("sys:role:assign",),
+        query=MenuOptionsQuery,
+        data=list[OptionData],
+    ),
+    _operation(
+        "menu_form",
+        "GET",
+        "menus/{id}/form",
+        "One menu",
+        "sys:menu:list",
+        or_perms=("sys:menu:update",),
+        data=MenuForm,
+        refusals=(refusals.FieldInvalid, Missing),
+    ),
+    _operation(
+        "add_menu",
+        "POST",
+        "menus",
+        "Add a menu",
+        "sys:menu:create",
+        body=MenuBody,
+        body_required=True,
+        refusals=(Missing,),
+    ),
+    _operation(
+        "edit_menu",
+        "PUT",
+        "menus/{id}",
+        "Change a menu",
+        "sys:menu:update",
+        body=MenuBody,
+        body_required=True,
+        refusals=(Missing, InUse),
+    ),
+    _operation(
+        "delete_menu",
+        "DELETE",
+        "menus/{id}",
+        "Delete a menu with everything below it; roles keep their perms",
+        "sys:menu:delete",
+        refusals=(refusals.FieldInvalid, Missing),
+    ),
+    _operation(
+        "role_menu_ids",
+        "GET",
+        "roles/{id}/menu-ids",
+        "The menus that a role has: buttons by its perms, the rest as assigned",
+        "sys:role:assign",
+        or_perms=("sys:role:list",),
+        data=list[str],
+        refusals=(refusals.FieldInvalid, Missing),
+        older_paths=(f"{PREFIX}/roles/{{id}}/menuIds",),
+    ),
+    _operation(
+        "assign_menus",
+        "PUT",
+        "roles/{id}/menus",
+        "Give a role these menus, and the perms of these buttons; perms that no button carries stay",
+        "sys:role:assign",
+        body=list[Id],
+        body_required=True,
+        refusals=(refusals.GrantsMore, Missing, LastAdministrator),
+    ),
+)

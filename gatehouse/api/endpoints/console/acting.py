@@ -1,0 +1,16 @@
+"""Who makes a change, as the rules of `auth/accounts` want to know it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.accounts.authority import Actor
+
+if TYPE_CHECKING:
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+
+
+def actor_of(request: Request, principal: Principal) -> Actor:
+    profile = principal.cached.profile
+    return Actor(profile.user.id, frozenset(profile.roles), frozenset(profile.perms), request.caller)

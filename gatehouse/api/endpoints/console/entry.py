@@ -1,0 +1,61 @@
+"""What a console asks for when somebody gets in: the side menu, notices, dictionaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.console.entry import DictionaryData, DictionaryItem, NoticeRow
+from gatehouse.api.contract.page import Page, PageQuery
+from gatehouse.api.endpoints.console.side_menu import side_menu
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.sessions.front_ends import FrontEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+
+# The values are text here and numbers elsewhere: so the forms of all consoles find their choice again.
+_GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), ("0", "Unknown", "保密", "info"))
+
+
+class EntryEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._menus = service.accounts.menus
+        self._front_ends = service.front_ends
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "menu_routes": self.menu_routes,
+            "own_notices": self.own_notices,
+            "dictionary": self.dictionary,
+            "dictionaries": self.dictionaries,
+        }
+
+    async def menu_routes(self, request: Request, principal: Principal) -> Reply:
+        profile = principal.cached.profile
+        given = await self._menus.shown_by(profile.roles)
+        return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
+
+    async def own_notices(self, request: Request, _principal: Principal) -> Reply:
+        request.query_as(PageQuery)
+        return success(Page[NoticeRow](rows=[], total=0), request.language)
+
+    async def dictionary(self, request: Request, principal: Principal) -> Reply:
+        if request.path.endswith("/items"):
+            await self._front_ends.remember(principal.claims.session, FrontEnd.NUMBERS)
+        elif not request.path.endswith("/items/options"):
+            await self._front_ends.remember(principal.claims.session, FrontEnd.WORDS)
+        code = request.parameters["code"]
+        return success(_genders(request.language) if code == "gender" else [], request.language)
+
+    async def dictionaries(self, request: Request, principal: Principal) -> Reply:
+        await self._front_ends.remember(principal.claims.session, FrontEnd.WORDS)
+        name = "性别" if request.language == "zh" else "Gender"
+        return success([DictionaryData("gender", name, _genders(request.language))], request.language)
+
+
+def _genders(language: str) -> list[DictionaryItem]:
+    return [DictionaryItem(value, zh if language == "zh" else en, tag) for value, en, zh, tag in _GENDERS]

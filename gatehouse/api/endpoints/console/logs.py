@@ -1,0 +1,129 @@
+"""The console's log page, and the figures of its dashboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.console.logs import (
+    DaysQuery,
+    LogQuery,
+    LogRow,
+    OverviewData,
+    TrendData,
+    VisitStatistic,
+)
+from gatehouse.api.contract.page import Page
+from gatehouse.api.endpoints.console.values import given_day, shown_time, span
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.user_agent import browser_name, system_name
+from gatehouse.auth.accounts.log import TITLES
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.accounts.log import LogEntry
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+
+
+class LogEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._log = service.activity_log
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "logs": self.logs,
+            "login_overview": self.overview,
+            "login_trend": self.trend,
+            "visit_statistics": self.statistics,
+        }
+
+    async def logs(self, request: Request, _principal: Principal) -> Reply:
+        query = request.query_as(LogQuery)
+        since, until = span(query.createTime)
+        entries, total = await self._log.page(
+            query.keywords.strip(), since, until, offset=query.offset, limit=query.pageSize
+        )
+        rows = [_row(entry, request.language) for entry in entries]
+        return success(Page[LogRow](rows=rows, total=total), request.language)
+
+    async def overview(self, request: Request, _principal: Principal) -> Reply:
+        today, yesterday, in_all = await self._log.overview()
+        data = OverviewData(
+            todayUvCount=today.people,
+            totalUvCount=in_all.people,
+            uvGrowthRate=_growth(today.people, yesterday.people),
+            todayPvCount=today.logins,
+            totalPvCount=in_all.logins,
+            pvGrowthRate=_growth(today.logins, yesterday.logins),
+        )
+        return success(data, request.language)
+
+    async def trend(self, request: Request, _principal: Principal) -> Reply:
+        query = request.query_as(DaysQuery)
+        days = await self._log.trend(
+            given_day("startDate", query.startDate) if query.startDate else None,
+            given_day("endDate", query.endDate) if query.endDate else None,
+        )
+        people = [day.logins.people for day in days]
+        data = TrendData(
+            dates=[day.date for day in days],
+            pvList=[day.logins.logins for day in days],
+            uvList=people,
+            ipList=people,
+        )
+        return success(data, request.language)
+
+    async def statistics(self, request: Request, _principal: Principal) -> Reply:
+        today, yesterday, in_all = await self._log.overview()
+        zh = request.language == "zh"
+        rate = _growth(today.logins, yesterday.logins)
+        data = [
+            VisitStatistic(
+                "登录次数" if zh else "Logins", "pv", today.logins, in_all.logins, rate, "日" if zh else "Day"
+            ),
+            VisitStatistic(
+                "登录人数" if zh else "People",
+                "uv",
+                today.people,
+                in_all.people,
+                _growth(today.people, yesterday.people),
+                "日" if zh else "Day",
+            ),
+        ]
+        return success(data, request.language)
+
+
+def _growth(today: int, yesterday: int) -> float:
+    return round((today - yesterday) / yesterday, 4) if yesterday else 0.0
+
+
+def _row(entry: LogEntry, language: str) -> LogRow:
+    event = entry.event
+    module, _, action = event.event.partition(".")
+    titles = TITLES.get(event.event, (event.event, event.event))
+    failed = action in {"failed", "locked"}
+    said = [entry.concerned, event.reason if not failed else "", event.detail]
+    agent = event.agent or ""
+    return LogRow(
+        id=str(event.id),
+        module=module,
+        actionType=action or module,
+        title=titles[language == "zh"],
+        content=" ".join(part for part in said if part),
+        operatorId=str(event.actor or event.user or ""),
+        operatorName=entry.operator,
+        operator=entry.operator,
+        requestUri="",
+        requestMethod="",
+        ip=event.address or "",
+        region="",
+        device="",
+        browser=browser_name(agent),
+        os=system_name(agent),
+        status=0 if failed else 1,
+        executionTime=0,
+        errorMsg=(event.reason or "") if failed else "",
+        createTime=shown_time(event.at),
+    )

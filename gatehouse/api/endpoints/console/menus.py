@@ -1,0 +1,173 @@
+"""The console's menu page, and the menus of a role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gatehouse.api.contract.console.menus import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
+from gatehouse.api.contract.console.options import OptionData
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.trees import tree
+from gatehouse.api.endpoints.console.values import given_id, number
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.accounts.menus import checked, with_parents
+from gatehouse.auth.refusals import FieldInvalid
+from gatehouse.auth.sessions.front_ends import FrontEnd
+from gatehouse.stores.accounts.menus import Menu, MenuType
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+
+_NUMBERS = {MenuType.FOLDER: 2, MenuType.PAGE: 1, MenuType.LINK: 3, MenuType.BUTTON: 4}
+_WORDS = {
+    MenuType.FOLDER: "CATALOG", MenuType.PAGE: "MENU", MenuType.LINK: "EXTLINK", MenuType.BUTTON: "BUTTON",
+}  # fmt: skip
+_TYPES = {
+    **{kind.value: kind for kind in MenuType},
+    **{str(shown): kind for kind, shown in _NUMBERS.items()},
+    **{shown: kind for kind, shown in _WORDS.items()},
+}
+
+
+class MenuEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._accounts = service.accounts
+        self._menus = service.accounts.menus
+        self._changes = service.accounts.menu_changes
+        self._front_ends = service.front_ends
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "menus": self.menus,
+            "menu_options": self.options,
+            "menu_form": self.form,
+            "add_menu": self.add,
+            "edit_menu": self.edit,
+            "delete_menu": self.delete,
+            "role_menu_ids": self.role_menu_ids,
+            "assign_menus": self.assign,
+        }
+
+    async def menus(self, request: Request, principal: Principal) -> Reply:
+        keywords = request.query_as(MenuQuery).keywords.casefold()
+        front_end = await self._front_ends.of(principal.claims.session)
+        menus = await self._menus.all()
+        if keywords:
+            found = with_parents(menus, [menu.id for menu in menus if keywords in menu.name.casefold()])
+            menus = [menu for menu in menus if menu.id in found]
+
+        def row(menu: Menu, children: list[MenuRow]) -> MenuRow:
+            return MenuRow(**_form(menu, front_end), children=children)
+
+        return success(tree(menus, row), request.language)
+
+    async def options(self, request: Request, _principal: Principal) -> Reply:
+        only_parent = request.query_as(MenuOptionsQuery).onlyParent
+        menus = [menu for menu in await self._menus.all() if not only_parent or menu.type is not MenuType.BUTTON]
+        return success(tree(menus, _option), request.language)
+
+    async def form(self, request: Request, principal: Principal) -> Reply:
+        menu = await self._menus.get(request.path_id())
+        front_end = await self._front_ends.of(principal.claims.session)
+        return success(MenuForm(**_form(menu, front_end)), request.language)
+
+    async def add(self, request: Request, principal: Principal) -> Reply:
+        values = _values(await request.fields(MenuBody))
+        await self._changes.add(actor_of(request, principal), values)
+        return success(language=request.language)
+
+    async def edit(self, request: Request, principal: Principal) -> Reply:
+        menu, values = request.path_id(), _values(await request.fields(MenuBody))
+        await self._changes.edit(actor_of(request, principal), menu, values)
+        return success(language=request.language)
+
+    async def delete(self, request: Request, principal: Principal) -> Reply:
+        await self._changes.delete(actor_of(request, principal), request.path_id())
+        return success(language=request.language)
+
+    async def role_menu_ids(self, request: Request, _principal: Principal) -> Reply:
+        wanted = request.path_id()
+        role = next((role for role in await self._accounts.roles.all() if role.id == wanted), None)
+        if role is None:
+            raise Missing(f"there is no role {wanted}")
+        given = (await self._menus.by_role()).get(role.code, frozenset())
+        held = checked(await self._menus.all(), role.code, role.perms, given)
+        return success([str(menu) for menu in sorted(held)], request.language)
+
+    async def assign(self, request: Request, principal: Principal) -> Reply:
+        role = request.path_id()
+        given = await request.json_as(list[int | str])
+        wanted = [menu for each in given if (menu := given_id("menus", each))]
+        await self._changes.assign(actor_of(request, principal), role, wanted)
+        return success(language=request.language)
+
+
+def _option(menu: Menu, children: list[OptionData]) -> OptionData:
+    return OptionData(value=str(menu.id), label=menu.name, children=children)
+
+
+def _form(menu: Menu, front_end: FrontEnd) -> dict[str, Any]:
+    shown: dict[FrontEnd, int | str] = {
+        FrontEnd.CURRENT: menu.type.value,
+        FrontEnd.NUMBERS: _NUMBERS[menu.type],
+        FrontEnd.WORDS: _WORDS[menu.type],
+    }
+    # Older consoles know no field for the address of a link.
+    path = menu.external_url if menu.type is MenuType.LINK and front_end is not FrontEnd.CURRENT else menu.route_path
+    params = msgspec.json.decode(menu.params) if menu.params else {}
+    return {
+        "id": str(menu.id),
+        "parentId": str(menu.parent or 0),
+        "name": menu.name,
+        "type": shown[front_end],
+        "routeName": menu.route_name,
+        "routePath": path,
+        "component": menu.component,
+        "externalUrl": menu.external_url,
+        "perm": menu.perm,
+        "icon": menu.icon,
+        "sort": menu.sort,
+        "visible": int(menu.visible),
+        "redirect": menu.redirect,
+        "params": [Param(key, value) for key, value in params.items()],
+        "keepAlive": int(menu.keep_alive),
+        "alwaysShow": int(menu.always_show),
+    }
+
+
+def _values(body: MenuBody) -> dict[str, Any]:
+    kind = _TYPES.get(str(body.type))
+    if kind is None:
+        raise FieldInvalid("type", "no type of menu")
+    path, url = body.routePath or "", body.externalUrl or ""
+    if kind is MenuType.LINK and not url:
+        path, url = "", path
+    return {
+        "type": kind.value,
+        "parent": given_id("parentId", body.parentId),
+        "name": body.name,
+        "route_name": body.routeName or "",
+        "route_path": path,
+        "component": body.component or "",
+        "external_url": url,
+        "perm": body.perm or "",
+        "icon": body.icon or "",
+        "sort": body.sort or 0,
+        "visible": body.visible is None or bool(number("visible", body.visible)),
+        "redirect": body.redirect or "",
+        "params": _params(body.params or ()),
+        "keep_alive": bool(number("keepAlive", body.keepAlive or 0)),
+        "always_show": bool(number("alwaysShow", body.alwaysShow or 0)),
+    }
+
+
+def _params(given: Sequence[Param]) -> str:
+    params = {param.key: param.value for param in given if param.key and param.value}
+    return msgspec.json.encode(params).decode() if params else ""

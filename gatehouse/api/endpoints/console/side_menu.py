@@ -1,0 +1,89 @@
+"""From menus to the routes of the console's router: what it needs to draw the side menu and open its pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatehouse.api.contract.console.entry import RouteData, RouteMeta
+from gatehouse.auth.accounts.default_menus import CHINESE
+from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, checked, with_parents
+from gatehouse.auth.accounts.perms import ROOT
+from gatehouse.stores.accounts.menus import Menu, MenuType
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gatehouse.stores.accounts.users import Profile
+
+# Routes that the consoles bring along: one of the same name would replace them.
+_TAKEN = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
+
+
+def side_menu(menus: Sequence[Menu], profile: Profile, given: Collection[int], language: str) -> list[RouteData]:
+    """Those menus that the user's roles show, and for ROOT all of them."""
+    code = ROOT if ROOT in profile.roles else ""
+    shown = with_parents(menus, checked(menus, code, profile.perms, given))
+    return _Routes(menus, shown, language).below(None)
+
+
+class _Routes:
+    def __init__(self, menus: Sequence[Menu], shown: Collection[int], language: str) -> None:
+        self._language = language
+        self._names = set(_TAKEN)
+        self._below: dict[int | None, list[Menu]] = {}
+        for menu in menus:
+            if menu.id in shown and menu.type is not MenuType.BUTTON:
+                self._below.setdefault(menu.parent, []).append(menu)
+
+    def below(self, parent: int | None) -> list[RouteData]:
+        made = [self._route(menu) for menu in self._below.get(parent, [])]
+        return made if parent is not None else [_framed(route) for route in made]
+
+    def _route(self, menu: Menu) -> RouteData:
+        title = CHINESE.get(menu.name, menu.name) if self._language == "zh" else menu.name
+        meta = RouteMeta(
+            title=title,
+            icon=menu.icon or None,
+            hidden=not menu.visible,
+            keepAlive=menu.keep_alive,
+            alwaysShow=menu.always_show,
+            params=msgspec.json.decode(menu.params) if menu.params else None,
+        )
+        route = RouteData(
+            path=menu.route_path,
+            name=self._name(menu),
+            meta=meta,
+            component=menu.component or None,
+            redirect=menu.redirect or None,
+            children=self.below(menu.id),
+        )
+        if menu.type is MenuType.LINK and menu.component == IFRAME:
+            meta.externalUrl = menu.external_url
+            route.path = route.path or f"link-{menu.id}"
+        elif menu.type is MenuType.LINK:
+            route.path, route.component = menu.external_url, None
+        return route
+
+    def _name(self, menu: Menu) -> str:
+        """Unique, because routes are removed by name, and one that comes twice replaces the first."""
+        name = menu.route_name or menu.route_path
+        if name in self._names:
+            name = f"{name}-{menu.id}"
+        self._names.add(name)
+        return name
+
+
+def _framed(route: RouteData) -> RouteData:
+    """At the top the router takes paths from the root only, and a page there has no frame unless it gets one."""
+    if route.component == LAYOUT:
+        return route
+    inner = route.path
+    return RouteData(
+        path=f"/{route.name.strip('/')}" if "://" in inner else f"/{inner.strip('/')}",
+        name=f"{route.name}-frame",
+        meta=RouteMeta(title=route.meta.title, icon=route.meta.icon, hidden=route.meta.hidden),
+        component=LAYOUT,
+        children=[route if "://" in inner else msgspec.structs.replace(route, path="")],
+    )

@@ -1,0 +1,114 @@
+"""The menus that the first start lays down: the console's pages that Gatehouse answers, with their buttons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatehouse.auth.accounts.menus import complete
+from gatehouse.stores.accounts.menus import MenuType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.stores.accounts.menus import Menu, Menus
+
+
+class _Page(NamedTuple):
+    name: str
+    route_name: str  # the component's own name, by which the consoles keep it alive
+    path: str
+    icon: str
+    what: str  # the middle of its perms
+    buttons: tuple[tuple[str, str], ...]
+
+
+FOLDER = "System"
+_CHANGES = (("Add", "create"), ("Edit", "update"), ("Delete", "delete"))
+_PAGES = (
+    _Page(
+        "Users",
+        "User",
+        "user",
+        "el-icon-User",
+        "user",
+        (
+            ("List", "list"),
+            *_CHANGES,
+            ("Reset password", "reset-password"),
+            ("Import", "import"),
+            ("Export", "export"),
+        ),
+    ),
+    _Page("Roles", "Role", "role", "role", "role", (("List", "list"), *_CHANGES, ("Assign menus", "assign"))),
+    _Page("Menus", "SysMenu", "menu", "menu", "menu", (("List", "list"), *_CHANGES)),
+    _Page("Departments", "Dept", "dept", "tree", "dept", (("List", "list"), *_CHANGES)),
+    _Page("Log", "Log", "log", "document", "log", (("List", "list"),)),
+)
+
+# What the side menu calls them where Chinese is preferred; a name that somebody has changed is shown as it is.
+CHINESE = {
+    FOLDER: "系统管理",
+    "Users": "用户管理",
+    "Roles": "角色管理",
+    "Menus": "菜单管理",
+    "Departments": "部门管理",
+    "Log": "系统日志",
+}
+
+
+def entries(now: float) -> list[dict[str, Any]]:
+    """In an order in which parents come first; `parent` is the position in the list."""
+    laid: list[dict[str, Any]] = [
+        {
+            "type": MenuType.FOLDER,
+            "name": FOLDER,
+            "route_name": "/system",
+            "route_path": "/system",
+            "redirect": "/system/user",
+            "icon": "system",
+            "sort": 1,
+        }
+    ]
+    for number, page in enumerate(_PAGES, 1):
+        place = len(laid)
+        laid.append(
+            {
+                "type": MenuType.PAGE,
+                "parent": 0,
+                "name": page.name,
+                "route_name": page.route_name,
+                "route_path": page.path,
+                "component": f"system/{page.path}/index",
+                "icon": page.icon,
+                "sort": number,
+                "keep_alive": True,
+            }
+        )
+        laid += [
+            {"type": MenuType.BUTTON, "parent": place, "name": name, "perm": f"sys:{page.what}:{action}", "sort": sort}
+            for sort, (name, action) in enumerate(page.buttons, 1)
+        ]
+    return [{**complete(entry), "created": now} for entry in laid]
+
+
+async def lay_down_menus(menus: Menus, now: float) -> None:
+    """Into a database that has no menu: a new one, or one of release 0.1."""
+    await menus.lay_down(entries(now))
+
+
+def are_untouched(menus: Sequence[Menu]) -> bool:
+    """Whether these are the menus as laid down above, whose place an import may take."""
+    names = {menu.id: menu.name for menu in menus}
+    here = {(menu.name, menu.type, names.get(menu.parent or 0), menu.component, menu.perm) for menu in menus}
+    laid = entries(0)
+    made = {
+        (
+            entry["name"],
+            entry["type"],
+            None if entry["parent"] is None else laid[entry["parent"]]["name"],
+            entry["component"],
+            entry["perm"],
+        )
+        for entry in laid
+    }
+    return here == made and len(menus) == len(laid)

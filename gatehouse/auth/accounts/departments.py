@@ -1,0 +1,71 @@
+"""Changes to departments, by whoever makes them: the console, the command line. See `users.py`.
+
+A disabled department takes from everybody in it, and below it, what their roles give.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth.accounts import policy
+from gatehouse.auth.audit import Event
+from gatehouse.auth.refusals import HoldsMore, ValueRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.effects import Effects
+    from gatehouse.stores.accounts.changes import Changes
+
+
+class DepartmentChanges:
+    def __init__(self, changes: Changes, effects: Effects) -> None:
+        self._changes = changes
+        self._effects = effects
+
+    async def add(self, actor: Actor, values: dict[str, Any]) -> int:
+        """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
+        _check_values(values)
+        async with self._changes.transaction() as change:
+            department = await change.add_department(**{"created": self._effects.now, **values})
+        self._effects.record(Event.DEPARTMENT_ADDED, actor, department=department)
+        return department
+
+    async def edit(self, actor: Actor, department: int, values: dict[str, Any]) -> None:
+        _check_values(values)
+        async with self._changes.transaction() as change:
+            before = await change.department(department)
+            values = {name: value for name, value in values.items() if value != getattr(before, name)}
+            # To disable a department, or move it below a disabled one, takes perms from everybody in it, whatever they
+            # hold; and the other way round.
+            concerns = {"enabled", "parent"} & values.keys()
+            people = await change.people_in(department) if concerns else []
+            if people and not actor.is_administrator:
+                raise HoldsMore(f"user {actor.user} may not move or switch department {department}")
+            if values:
+                await change.set_department(department, **values)
+        await self._effects.invalidate(people)
+        if values:
+            self._effects.record(Event.DEPARTMENT_CHANGED, actor, department=department, changed=sorted(values))
+
+    async def delete(self, actor: Actor, departments: Sequence[int]) -> None:
+        """All of them, or none."""
+        async with self._changes.transaction() as change:
+            await change.delete_departments(departments)
+        for department in departments:
+            self._effects.record(Event.DEPARTMENT_DELETED, actor, department=department)
+
+
+def _check_values(values: dict[str, Any]) -> None:
+    checks = {
+        "name": lambda name: policy.check_text("department name", name),
+        "code": lambda code: policy.check_text("department code", code) if code else None,
+        "sort": policy.check_sort,
+    }
+    for name, check in checks.items():
+        if name in values:
+            try:
+                check(values[name])
+            except ValueError as problem:
+                raise ValueRefused(name, str(problem)) from None

@@ -1,0 +1,126 @@
+"""The audit trail as people read it: what each event is called, who did it, and how often people log in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.stores.accounts.audit_trail import AuditEntry, Wanted
+from gatehouse.stores.accounts.login_days import Logins, day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.stores.accounts.audit_trail import AuditTrail
+    from gatehouse.stores.accounts.login_days import LoginDays
+    from gatehouse.stores.accounts.users import Users
+
+TREND_DAYS = 366
+PEOPLE_SEARCHED = 100
+
+# By tag, in English and Chinese.
+TITLES = {
+    "login": ("Login", "登录"),
+    "login.failed": ("Failed login", "登录失败"),
+    "login.locked": ("Name locked after failed logins", "账号因登录失败被锁定"),
+    "refresh": ("Token refresh", "刷新令牌"),
+    "refresh.failed": ("Failed token refresh", "刷新令牌失败"),
+    "logout": ("Logout", "退出登录"),
+    "session.ended": ("Session ended", "会话结束"),
+    "password.changed": ("Password changed", "修改密码"),
+    "password.rehashed": ("Password hash replaced", "密码哈希更新"),
+    "user.added": ("User added", "新增用户"),
+    "user.changed": ("User changed", "修改用户"),
+    "user.disabled": ("User disabled", "禁用用户"),
+    "user.enabled": ("User enabled", "启用用户"),
+    "user.deleted": ("User deleted", "删除用户"),
+    "role.added": ("Role added", "新增角色"),
+    "role.changed": ("Role changed", "修改角色"),
+    "role.deleted": ("Role deleted", "删除角色"),
+    "department.added": ("Department added", "新增部门"),
+    "department.changed": ("Department changed", "修改部门"),
+    "department.deleted": ("Department deleted", "删除部门"),
+    "menu.added": ("Menu added", "新增菜单"),
+    "menu.changed": ("Menu changed", "修改菜单"),
+    "menu.deleted": ("Menu deleted", "删除菜单"),
+    "factor.added": ("Second factor added", "启用双重验证"),
+    "factor.removed": ("Second factor removed", "关闭双重验证"),
+    "factor.reset": ("Second factor reset by an operator", "管理员重置双重验证"),
+    "recovery_code.used": ("Recovery code used", "使用恢复码"),
+    "recovery_codes.renewed": ("New recovery codes", "更新恢复码"),
+    "limit.lifted": ("Limit lifted", "解除限制"),
+    "key.added": ("Signing key added", "新增签名密钥"),
+    "key.retired": ("Signing key retired", "停用签名密钥"),
+    "secret.rotated": ("Master secret replaced", "更换主密钥"),
+    "service_key.added": ("Service key added", "新增服务密钥"),
+    "service_key.revoked": ("Service key revoked", "吊销服务密钥"),
+}
+
+
+class LogEntry(NamedTuple):
+    event: AuditEntry
+    operator: str  # who did it, as far as there is a name
+    concerned: str  # to whom it was done, if that is somebody else
+
+
+class Day(NamedTuple):
+    date: str
+    logins: Logins
+
+
+class Overview(NamedTuple):
+    today: Logins
+    yesterday: Logins
+    in_all: Logins
+
+
+class ActivityLog:
+    def __init__(self, trail: AuditTrail, days: LoginDays, users: Users, clock: Callable[[], float]) -> None:
+        self._trail = trail
+        self._days = days
+        self._users = users
+        self._clock = clock
+
+    async def page(
+        self, keywords: str, since: float | None, until: float | None, *, offset: int, limit: int
+    ) -> tuple[list[LogEntry], int]:
+        """From the newest on. Keywords are looked for in what events are called, in usernames and among addresses."""
+        wanted = Wanted(since, until)
+        if keywords:
+            found = await self._users.page(limit=PEOPLE_SEARCHED, search=keywords)
+            wanted = Wanted(since, until, _called(keywords), [profile.user.id for profile in found], keywords)
+        events, total = await self._trail.page(wanted, offset=offset, limit=limit)
+        names = await self._users.names(
+            {one for event in events for one in (event.user, event.actor) if one is not None}
+        )
+        return [_entry(event, names) for event in events], total
+
+    async def overview(self) -> Overview:
+        today = day_of(self._clock())
+        days = await self._days.between(today - 1, today)
+        none = Logins(0, 0)
+        return Overview(days.get(today, none), days.get(today - 1, none), await self._days.in_all())
+
+    async def trend(self, first: datetime | None, last: datetime | None) -> list[Day]:
+        """Every day of the span, at most a year; a week up to today if nothing is said."""
+        end = day_of(last.timestamp()) if last else day_of(self._clock())
+        start = day_of(first.timestamp()) if first else end - 6
+        start = max(start, end - TREND_DAYS + 1, 1)
+        days = await self._days.between(start, end)
+        return [Day(_date(day), days.get(day, Logins(0, 0))) for day in range(start, end + 1)]
+
+
+def _date(day: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).strftime("%Y-%m-%d")
+
+
+def _called(keywords: str) -> list[str]:
+    folded = keywords.casefold()
+    return [tag for tag, titles in TITLES.items() if any(folded in text.casefold() for text in (tag, *titles))]
+
+
+def _entry(event: AuditEntry, names: dict[int, str]) -> LogEntry:
+    concerned = names.get(event.user, f"#{event.user}") if event.user is not None else ""
+    if event.actor is None:
+        return LogEntry(event, concerned or event.address or "", "")
+    return LogEntry(event, names.get(event.actor, f"#{event.actor}"), concerned if event.user != event.actor else "")

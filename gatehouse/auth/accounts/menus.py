@@ -1,0 +1,208 @@
+"""The console's menus: what may stand where, what a role shows, and what follows from a change.
+
+One truth: a role has a button if it has the button's perm, however it came by it. So perms granted on the command line
+show as checked, an assignment in the console grants and denies the perms of its buttons, and perms that no button
+carries stay as they are. A role shows the folders, pages and links that it was given, and those above its buttons.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth.accounts import authority, policy
+from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.accounts.perms import ROOT, allows, expand, names_of
+from gatehouse.auth.audit import Event
+from gatehouse.auth.refusals import ValueRefused
+from gatehouse.stores.accounts.menus import MenuType
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.effects import Effects
+    from gatehouse.stores.accounts.changes import Changes
+    from gatehouse.stores.accounts.menus import Menu
+
+LAYOUT = "Layout"
+IFRAME = "iframe"
+
+_TEXTS = {
+    "name": 64, "route_name": 255, "route_path": 255, "component": 255, "perm": 128, "icon": 64, "redirect": 255,
+    "external_url": 1024,
+}  # fmt: skip
+# What each type has beside its name, parent, sort and visible; the rest is left empty.
+_FIELDS: dict[MenuType, frozenset[str]] = {
+    MenuType.FOLDER: frozenset({"route_name", "route_path", "component", "icon", "redirect", "always_show"}),
+    MenuType.PAGE: frozenset(
+        {"route_name", "route_path", "component", "icon", "redirect", "params", "keep_alive", "always_show"}
+    ),
+    MenuType.LINK: frozenset({"route_name", "route_path", "component", "icon", "external_url", "keep_alive"}),
+    MenuType.BUTTON: frozenset({"perm"}),
+}
+_EMPTY: dict[str, Any] = {
+    **dict.fromkeys(_TEXTS, ""), "params": "", "keep_alive": False, "always_show": False,
+}  # fmt: skip
+_URL = re.compile(r"https?://\S+")
+
+
+def with_parents(menus: Iterable[Menu], chosen: Collection[int]) -> frozenset[int]:
+    """These menus and all that stand above them."""
+    parents = {menu.id: menu.parent for menu in menus}
+    found: set[int] = set()
+    for each in chosen:
+        current: int | None = each if each in parents else None
+        while current is not None and current not in found:
+            found.add(current)
+            current = parents.get(current)
+    return frozenset(found)
+
+
+def checked(menus: Sequence[Menu], code: str, perms: Collection[str], given: Collection[int]) -> frozenset[int]:
+    """What a role has: buttons by its perms, and above them and beside them what it was given."""
+    if code == ROOT:
+        return frozenset(menu.id for menu in menus)
+    buttons = {menu.id for menu in menus if menu.type is MenuType.BUTTON and menu.perm and allows(perms, menu.perm)}
+    return with_parents(menus, buttons) | (frozenset(given) & {menu.id for menu in menus})
+
+
+class MenuChanges:
+    def __init__(self, changes: Changes, effects: Effects) -> None:
+        self._changes = changes
+        self._effects = effects
+
+    async def add(self, actor: Actor, values: dict[str, Any]) -> int:
+        values = complete(values)
+        async with self._changes.transaction() as change:
+            parent = values["parent"]
+            check_place(MenuType(values["type"]), None if parent is None else await change.menu(parent))
+            menu = await change.add_menu(**{"created": self._effects.now, **values})
+        self._effects.record(Event.MENU_ADDED, actor, menu=menu, name=values["name"])
+        return menu
+
+    async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
+        """All of it anew: what is left out is cleared."""
+        values = complete(values)
+        async with self._changes.transaction() as change:
+            before = await change.menu(menu)
+            parent = values["parent"]
+            check_place(MenuType(values["type"]), None if parent is None else await change.menu(parent))
+            values = {name: value for name, value in values.items() if value != getattr(before, name)}
+            if values:
+                await change.set_menu(menu, **values)
+        if values:
+            self._effects.record(Event.MENU_CHANGED, actor, menu=menu, changed=sorted(values))
+
+    async def delete(self, actor: Actor, menu: int) -> list[int]:
+        """With everything below it. Roles keep their perms: those are not the button's, but the role's."""
+        async with self._changes.transaction() as change:
+            name = (await change.menu(menu)).name
+            gone = await change.delete_menu(menu)
+        self._effects.record(Event.MENU_DELETED, actor, menu=menu, name=name, with_below=len(gone) - 1)
+        return gone
+
+    async def assign(self, actor: Actor, role: int, wanted: Sequence[int]) -> None:
+        """What the role has from now on. Ids of menus that are gone meanwhile are passed over."""
+        async with self._changes.transaction() as change:
+            [before] = await change.roles([role])
+            menus = await change.all_menus()
+            chosen = set(wanted)
+            buttons = [menu for menu in menus if menu.type is MenuType.BUTTON and menu.perm]
+            kept = expand(menu.perm for menu in buttons if menu.id in chosen)
+            denied = {
+                name
+                for menu in buttons
+                if menu.id not in chosen and not allows(kept, menu.perm)
+                for name in names_of(menu.perm)
+            } & before.perms
+            allowed = [
+                name
+                for menu in buttons
+                if menu.id in chosen and not allows(before.perms, menu.perm)
+                for name in names_of(menu.perm)
+            ]
+            after = (before.perms - denied) | set(allowed)
+            _require_assignment(actor, RoleGrant(before.code, before.perms), RoleGrant(before.code, after))
+            await change.deny(role, denied)
+            await change.allow(role, set(allowed) - before.perms)
+            shown = {menu.id for menu in menus if menu.type is not MenuType.BUTTON} & chosen
+            # Those above its buttons are shown anyway; what is stored is what was chosen.
+            await change.replace_menus(role, shown)
+            touched = [*await change.holders([role]), *(await change.holders_of(ROOT) if denied or allowed else [])]
+        await self._effects.invalidate(touched)
+        self._effects.record(
+            Event.ROLE_CHANGED,
+            actor,
+            role=before.code,
+            menus=len(shown),
+            allowed=sorted(allowed),
+            denied=sorted(denied),
+        )
+
+
+def _require_assignment(actor: Actor, before: RoleGrant, after: RoleGrant) -> None:
+    """As for every change of a role; but an administrator may leave perms in place that only others hold.
+
+    Those belong to a business backend: no button carries them, and an assignment does not touch them.
+    """
+    if actor.is_administrator and before.code != ROOT:
+        authority.require_perms(actor, before.perms ^ after.perms)
+    else:
+        authority.require_shape(actor, before, after)
+
+
+def check_place(kind: MenuType, parent: Menu | None) -> None:
+    """A tree that the consoles can draw: folders hold folders, pages and links; pages and links hold buttons."""
+    if kind is MenuType.BUTTON:
+        allowed = parent is not None and parent.type in {MenuType.PAGE, MenuType.LINK, MenuType.FOLDER}
+    elif kind is MenuType.FOLDER:
+        allowed = parent is None or parent.type is MenuType.FOLDER
+    else:
+        allowed = parent is None or parent.type in {MenuType.FOLDER, MenuType.PAGE}
+    if not allowed:
+        raise ValueRefused("parentId", f"a menu of type {kind.value} does not go there")
+
+
+def complete(given: dict[str, Any]) -> dict[str, Any]:
+    """Every column of a menu, checked: what its type has not is empty, and what it needs is there."""
+    kind = MenuType(given["type"])
+    taken = _FIELDS[kind] | {"name", "type", "parent", "sort", "visible"}
+    values = {"parent": None, "sort": 0, "visible": True, **_EMPTY}
+    values |= {name: value for name, value in given.items() if name in taken}
+    for name, longest in _TEXTS.items():
+        values[name] = str(values[name]).strip()
+        if len(values[name]) > longest or not values[name].isprintable():
+            raise ValueRefused(_wire(name), f"at most {longest} printable characters")
+    _check_needed(kind, values)
+    return values
+
+
+def _check_needed(kind: MenuType, values: dict[str, Any]) -> None:
+    needed = {
+        MenuType.FOLDER: ("name", "route_path"),
+        MenuType.PAGE: ("name", "route_path", "component"),
+        MenuType.LINK: ("name", "external_url"),
+        MenuType.BUTTON: ("name", "perm"),
+    }[kind]
+    for name in needed:
+        if not values[name]:
+            raise ValueRefused(_wire(name), "is needed")
+    try:
+        policy.check_sort(values["sort"])
+        if kind is MenuType.BUTTON:
+            policy.check_perm(values["perm"])
+    except ValueError as problem:
+        raise ValueRefused("perm" if kind is MenuType.BUTTON else "sort", str(problem)) from None
+    if kind is MenuType.LINK and not _URL.fullmatch(values["external_url"]):
+        raise ValueRefused("externalUrl", "not a web address")
+    if kind is MenuType.FOLDER:
+        values["component"] = LAYOUT
+        # The consoles' router throws at a top-level path without it, and logs everybody out.
+        if values["parent"] is None and not values["route_path"].startswith("/"):
+            values["route_path"] = "/" + values["route_path"]
+
+
+def _wire(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)

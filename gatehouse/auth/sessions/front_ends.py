@@ -1,0 +1,47 @@
+"""Which generation of the console a session belongs to, as far as it has shown it.
+
+The generations ask the same paths and mean different things: the type of a menu is a letter, a number or a word, and a
+role's data scope counts from 1 or from 0. Read in the wrong way, "department and below" becomes "all". Nothing in the
+headers tells them apart, but what they send does: consoles before 4.3 log in by a form, and each has its own way to ask
+for dictionaries. What was seen is kept as a mark in state for as long as the session can last.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.stores.state.protocol import State
+
+
+class FrontEnd(StrEnum):
+    CURRENT = "current"  # 4.3 and later: letters, data scopes from 1
+    NUMBERS = "numbers"  # 2.25 to 3.4: numbers, data scopes from 1
+    WORDS = "words"  # up to 2.24: words, data scopes from 0
+
+
+class FrontEnds:
+    def __init__(self, state: State, clock: Callable[[], float], keep: float) -> None:
+        self._state = state
+        self._clock = clock
+        self._keep = keep
+
+    async def remember(self, session: str, front_end: FrontEnd) -> None:
+        now = self._clock()
+        if not await self._state.has_mark(_mark(session, front_end), now):
+            await self._state.set_mark(_mark(session, front_end), now + self._keep, now)
+
+    async def of(self, session: str) -> FrontEnd:
+        """An older console of unknown version counts as the oldest: there a scope read wrongly shows less, not more."""
+        now = self._clock()
+        for front_end in (FrontEnd.NUMBERS, FrontEnd.WORDS):
+            if await self._state.has_mark(_mark(session, front_end), now):
+                return front_end
+        return FrontEnd.CURRENT
+
+
+def _mark(session: str, front_end: FrontEnd) -> str:
+    return f"console|{front_end}|{session}"

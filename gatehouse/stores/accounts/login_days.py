@@ -1,0 +1,68 @@
+"""Logins by day and user, counted in the transaction that stores their audit events.
+
+Day 0 stands for all days together, so that totals cost as much as there are users, however many logins there were.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import func, select, text
+
+from gatehouse.stores.accounts.schema import login_days
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.accounts.database import Database
+
+DAY_SECONDS = 86_400
+ALL_DAYS = 0
+
+# The same words for SQLite and PostgreSQL.
+_COUNT = text(
+    'INSERT INTO login_days (day, "user", logins) VALUES (:day, :user, :logins) '
+    'ON CONFLICT (day, "user") DO UPDATE SET logins = login_days.logins + excluded.logins'
+)
+
+
+class Logins(NamedTuple):
+    people: int
+    logins: int
+
+
+def day_of(at: float) -> int:
+    return int(at // DAY_SECONDS)
+
+
+async def count_logins(db: AsyncConnection, logins: Iterable[tuple[float, int]]) -> None:
+    """Count logins, each a time and a user."""
+    counted: Counter[tuple[int, int]] = Counter()
+    for at, user in logins:
+        counted[day_of(at), user] += 1
+        counted[ALL_DAYS, user] += 1
+    if counted:
+        # In one order everywhere, so that workers which count the same users wait for each other and never in a circle.
+        rows = [{"day": day, "user": user, "logins": number} for (day, user), number in sorted(counted.items())]
+        await db.execute(_COUNT, rows)
+
+
+class LoginDays:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def between(self, first: int, last: int) -> Mapping[int, Logins]:
+        """By day, those on which somebody logged in."""
+        query = (
+            select(login_days.c.day, func.count().label("people"), func.sum(login_days.c.logins).label("logins"))
+            .where(login_days.c.day.between(first, last))
+            .group_by(login_days.c.day)
+        )
+        async with self._database.reading() as db:
+            return {row.day: Logins(row.people, int(row.logins)) for row in await db.execute(query)}
+
+    async def in_all(self) -> Logins:
+        return (await self.between(ALL_DAYS, ALL_DAYS)).get(ALL_DAYS, Logins(0, 0))

@@ -1,0 +1,153 @@
+"""The console's menus: a tree of folders, pages, links and buttons, and which of them a role shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from gatehouse.stores.accounts.database import new_id
+from gatehouse.stores.accounts.schema import menus, role_menus, roles
+from gatehouse.stores.errors import InUse, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.accounts.database import Database
+
+
+class MenuType(StrEnum):
+    FOLDER = "C"
+    PAGE = "M"
+    LINK = "E"
+    BUTTON = "B"
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    id: int
+    parent: int | None
+    name: str
+    type: MenuType
+    route_name: str = ""
+    route_path: str = ""
+    component: str = ""
+    perm: str = ""  # of a button
+    icon: str = ""
+    redirect: str = ""
+    params: str = ""  # a JSON object, or empty
+    sort: int = 0
+    visible: bool = True
+    keep_alive: bool = False
+    always_show: bool = False
+    created: float = 0.0
+    external_url: str = ""
+
+
+_COLUMNS = [menus.c[name] for name in Menu.__slots__]
+
+
+def _menu(row: Any) -> Menu:
+    return Menu(row.id, row.parent, row.name, MenuType(row.type), *row[4:])
+
+
+class Menus:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> Sequence[Menu]:
+        """In the order in which they are shown."""
+        async with self._database.reading() as db:
+            rows = (await db.execute(select(*_COLUMNS).order_by(menus.c.sort, menus.c.id))).all()
+        return [_menu(row) for row in rows]
+
+    async def get(self, menu: int) -> Menu:
+        async with self._database.reading() as db:
+            row = (await db.execute(select(*_COLUMNS).where(menus.c.id == menu))).first()
+        if row is None:
+            raise Missing(f"there is no menu {menu}")
+        return _menu(row)
+
+    async def lay_down(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """All of them, if there is no menu at all. `parent` is the position in the list of one that came before."""
+        async with self._database.writing() as db:
+            if await db.scalar(select(func.count()).select_from(menus)):
+                return
+            ids: list[int] = []
+            for entry in entries:
+                parent = ids[entry["parent"]] if entry.get("parent") is not None else None
+                ids.append(new_id(await db.execute(insert(menus).values(**{**entry, "parent": parent}))))
+
+    async def shown_by(self, role_codes: Iterable[str]) -> frozenset[int]:
+        """Folders, pages and links that these roles were given."""
+        query = select(role_menus.c.menu).join(roles, roles.c.id == role_menus.c.role)
+        async with self._database.reading() as db:
+            return frozenset(await db.scalars(query.where(roles.c.code.in_(list(role_codes)))))
+
+    async def by_role(self) -> Mapping[str, frozenset[int]]:
+        """Which of them each role was given, by its code."""
+        query = select(roles.c.code, role_menus.c.menu).join(roles, roles.c.id == role_menus.c.role)
+        given: dict[str, set[int]] = {}
+        async with self._database.reading() as db:
+            for row in await db.execute(query):
+                given.setdefault(row.code, set()).add(row.menu)
+        return {code: frozenset(ids) for code, ids in given.items()}
+
+
+class MenuChange:
+    """What one transaction does to menus; see `changes.py`."""
+
+    db: AsyncConnection
+
+    async def menus(self, ids: Iterable[int]) -> list[Menu]:
+        """Those of them that are there."""
+        return [_menu(row) for row in await self.db.execute(select(*_COLUMNS).where(menus.c.id.in_(list(ids))))]
+
+    async def all_menus(self) -> list[Menu]:
+        return [_menu(row) for row in await self.db.execute(select(*_COLUMNS))]
+
+    async def menu(self, menu: int) -> Menu:
+        found = await self.menus([menu])
+        if not found:
+            raise Missing(f"there is no menu {menu}")
+        return found[0]
+
+    async def add_menu(self, **values: Any) -> int:
+        return new_id(await self.db.execute(insert(menus).values(**values)))
+
+    async def set_menu(self, menu: int, **values: Any) -> None:
+        if values.get("parent") is not None and values["parent"] in await _subtree(self.db, menu):
+            raise InUse(f"menu {menu} cannot stand below itself")
+        await self.db.execute(update(menus).where(menus.c.id == menu).values(**values))
+
+    async def delete_menu(self, menu: int) -> list[int]:
+        """With everything below it. Returns the ids that went."""
+        gone = await _subtree(self.db, menu)
+        for each in reversed(gone):  # children first: they refer to their parents
+            await self.db.execute(delete(menus).where(menus.c.id == each))
+        return gone
+
+    async def menus_of(self, role: int) -> frozenset[int]:
+        return frozenset(await self.db.scalars(select(role_menus.c.menu).where(role_menus.c.role == role)))
+
+    async def replace_menus(self, role: int, wanted: Iterable[int]) -> None:
+        """What the role shows; buttons go by its perms."""
+        await self.db.execute(delete(role_menus).where(role_menus.c.role == role))
+        rows = [{"role": role, "menu": menu} for menu in sorted(set(wanted))]
+        if rows:
+            await self.db.execute(insert(role_menus), rows)
+
+
+async def _subtree(db: AsyncConnection, top: int) -> list[int]:
+    """The menu itself and everything below it, parents first."""
+    below: dict[int | None, list[int]] = {}
+    for row in await db.execute(select(menus.c.id, menus.c.parent)):
+        below.setdefault(row.parent, []).append(row.id)
+    found = [top]
+    for each in found:
+        found += [child for child in below.get(each, []) if child not in found]
+    return found

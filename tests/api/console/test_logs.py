@@ -1,0 +1,108 @@
+"""The log page, and the figures of the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from gatehouse.auth.accounts.log import TITLES
+from gatehouse.auth.audit import Event
+from tests.api.console.conftest import Console
+from tests.support.inprocess import Clock, InProcess
+
+DAY = 86_400
+NOON = 1_900_000_000.0 // DAY * DAY + DAY / 2
+CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36"
+
+
+@pytest.fixture
+def gatehouse(engines: None, tmp_path: Path) -> Iterator[InProcess]:
+    with InProcess(tmp_path / "data", Clock(NOON)) as running:
+        yield running
+
+
+def settled(gatehouse: InProcess) -> None:
+    """The audit trail is written a moment after the request."""
+    gatehouse.run(gatehouse.service.audit.stop())
+
+
+def test_every_event_has_a_title() -> None:
+    assert set(TITLES) >= set(Event)
+
+
+def test_the_log_says_who_did_what_from_where(gatehouse: InProcess, user: Callable[..., Console]) -> None:
+    gatehouse.login(password="wrong", headers={"user-agent": CHROME})
+    user("clerk")
+    console = Console(gatehouse)
+    console.done("POST", "depts", {"name": "Sales", "parentId": 1})
+    settled(gatehouse)
+    page = console.get("logs", pageNum=1, pageSize=10)
+    assert page["total"] == len(page["list"])
+    made, *_, failed = page["list"]
+    assert (made["title"], made["module"], made["actionType"]) == ("Department added", "department", "added")
+    assert (made["operatorName"], made["operator"], made["operatorId"]) == ("admin", "admin", "1")
+    assert (made["status"], made["ip"]) == (1, "127.0.0.1")
+    assert made["createTime"] == "2030-03-17 12:00:00"
+    assert (failed["title"], failed["status"], failed["errorMsg"]) == ("Failed login", 0, "password")
+    assert (failed["browser"], failed["os"]) == ("Chrome", "Linux")
+    assert console.get("logs/page", pageNum=2, pageSize=1)["list"] == [page["list"][1]]
+
+
+def test_the_log_is_searched_by_words_people_addresses_and_days(
+    gatehouse: InProcess, user: Callable[..., Console]
+) -> None:
+    user("clerk")
+    gatehouse.clock.move(DAY)
+    console = Console(gatehouse)
+    gatehouse.login(address="203.0.113.9")
+    settled(gatehouse)
+
+    def found(**query: Any) -> list[str]:
+        path = "/api/v1/logs?"
+        query_string = urlencode({"pageNum": 1, "pageSize": 50, **query}, doseq=True)
+        answer = gatehouse.request("GET", path[:-1], raw_query=query_string, token=console.token)
+        assert answer.status == 200, answer.content
+        data = answer.json["data"]
+        assert data["total"] == len(data["list"])
+        return [row["title"] for row in data["list"]]
+
+    assert found(keywords="user add") == ["User added"]
+    assert found(keywords="新增用户") == ["User added"]
+    assert set(found(keywords="clerk")) == {"Login", "User added"}
+    assert found(keywords="203.0.113.9") == ["Login"]
+    assert found(keywords="nothing like it") == []
+    assert found(createTime=["2030-03-18", "2030-03-18"]) == ["Login", "Login"]
+    assert found(**{"createTime[0]": "2030-03-17", "createTime[1]": "2030-03-17"}) == ["Login", "User added"]
+    assert found(**{"createTime[0]": "", "createTime[1]": ""}) == found()
+    console.refused("A0421", "GET", "logs", createTime="yesterday")
+
+
+def test_logins_are_counted_by_day_and_person(gatehouse: InProcess, user: Callable[..., Console]) -> None:
+    user("clerk")
+    gatehouse.login()
+    gatehouse.login(password="wrong")
+    gatehouse.clock.move(DAY)
+    console = Console(gatehouse)
+    settled(gatehouse)
+    assert console.get("logs/analytics/overview") == {
+        "todayUvCount": 1,
+        "totalUvCount": 2,
+        "uvGrowthRate": -0.5,
+        "todayPvCount": 1,
+        "totalPvCount": 3,
+        "pvGrowthRate": -0.5,
+    }
+    trend = console.get("logs/analytics/trend", startDate="2030-03-16", endDate="2030-03-18")
+    assert trend["dates"] == ["2030-03-16", "2030-03-17", "2030-03-18"]
+    assert (trend["pvList"], trend["uvList"]) == ([0, 2, 1], [0, 2, 1])
+    assert console.get("logs/visit-trend", startDate="2030-03-16", endDate="2030-03-18") == trend
+    assert len(console.get("logs/analytics/trend")["dates"]) == 7
+    assert len(console.get("logs/analytics/trend", startDate="1980-01-01", endDate="2030-03-18")["dates"]) == 366
+    assert [(one["type"], one["todayCount"], one["totalCount"]) for one in console.get("logs/visit-stats")] == [
+        ("pv", 1, 3),
+        ("uv", 1, 2),
+    ]
