@@ -32,6 +32,7 @@ from gatehouse.auth.login.passwords import HashPool
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.sessions.claims import ClaimSet
 from gatehouse.auth.sessions.front_ends import FrontEnds
+from gatehouse.auth.sessions.presence import Presence
 from gatehouse.auth.sessions.profiles import Profiles
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
@@ -89,6 +90,7 @@ class Service:
     enrolment: Enrolment
     activity_log: ActivityLog
     front_ends: FrontEnds
+    presence: Presence
     service_keys: ServiceKeyVerifier
     tasks: list[asyncio.Task[None]]
 
@@ -267,6 +269,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         ),
         activity_log=ActivityLog(stores.trail, LoginDays(stores.database), stores.users, clock),
         front_ends=FrontEnds(stores.state, clock, settings.session_max),
+        presence=Presence(stores.state, clock),
         service_keys=ServiceKeyVerifier(stores.service_keys),
         tasks=[],
     )

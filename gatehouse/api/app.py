@@ -12,12 +12,14 @@ import secrets
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from granian._granian import RSGIProtocolClosed
+
 from gatehouse import logs
 from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.contract.operation import PREFIX
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
-from gatehouse.api.http.reply import Reply, failure, plain_failure
+from gatehouse.api.http.reply import Headers, Reply, Stream, failure, plain_failure
 from gatehouse.api.http.request import Request
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.metrics import Metrics
@@ -79,7 +81,10 @@ class App:
         headers = [*reply.headers, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
-        protocol.response_bytes(reply.status, headers, reply.body)
+        if reply.__class__ is Stream:
+            await self._stream(reply, headers, protocol)
+        else:
+            protocol.response_bytes(reply.status, headers, reply.body)
         (route.operation_metrics if route else self._elsewhere).answered(reply.code, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:
@@ -111,6 +116,15 @@ class App:
             reply = await self._answer(request, route, methods)
             self._tracer.answered(span, reply)
             return reply
+
+    async def _stream(self, reply: Stream, headers: Headers, protocol: Any) -> None:
+        try:
+            await reply.send(protocol.response_stream(reply.status, headers), protocol)
+        except StoreUnavailable as outage:
+            # The head is out: to end the stream is all that can be said.
+            log.warning("store unavailable", problem=str(outage))
+        except RSGIProtocolClosed:
+            pass  # the client went while something was on its way to it
 
     def _with_parameters(self, request: Request) -> Methods | None:
         found = self._routes.match(request.path)

@@ -121,8 +121,17 @@ class WorkerApp(App):
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__rsgi_init__(loop)
+        loop.call_soon(self._end_streams_on_stop, loop)
         loop.call_soon(_unblock_signals)
         loop.call_soon(connections.bound_unread_answers, self._service.settings.port)
+
+    def _end_streams_on_stop(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The server waits for connections to end, and some stay open for as long as they can.
+
+        The loop hears of a signal by other means, and goes on to do so.
+        """
+        for number in STOP:
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._service.presence.closing.set))
 
 
 def _block_signals() -> None:

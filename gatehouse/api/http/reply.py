@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gatehouse.api.contract.errors import entry_for, headers_for, message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 # Browsers send less than a tenth of it.
 MAX_LANGUAGES_LENGTH = 256
@@ -37,6 +37,16 @@ class Reply:
         self.body = body
         self.headers = headers
         self.code = code
+
+
+class Stream(Reply):
+    """An answer that goes on: `send` writes to the transport until it has no more to say."""
+
+    __slots__ = ("send",)
+
+    def __init__(self, headers: Headers, send: Callable[[Any, Any], Awaitable[None]]) -> None:
+        super().__init__(200, b"", headers)
+        self.send = send
 
 
 def envelope(code: str, text: str, data: object = None) -> bytes:

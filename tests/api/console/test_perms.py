@@ -60,6 +60,7 @@ def test_whatever_changes_or_lists_what_belongs_to_others_needs_a_perm() -> None
     assert free == {
         "menu_routes",
         "own_notices",
+        "online_events",
         "dictionary",
         "dictionaries",
         "own_profile",

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
 from gatehouse.api.contract.page import Page, PageQuery
+from gatehouse.auth import refusals
 
 
 class RouteMeta(Struct, omit_defaults=True):
@@ -50,7 +51,7 @@ class DictionaryData(Struct):
     dictDataList: list[DictionaryItem]
 
 
-def _get(name: str, path: str, summary: str, data: Any, **more: Any) -> Operation:
+def _get(name: str, path: str, summary: str, data: Any, *more_refusals: type[Exception], **more: Any) -> Operation:
     return Operation(
         name,
         "GET",
@@ -59,7 +60,7 @@ def _get(name: str, path: str, summary: str, data: Any, **more: Any) -> Operatio
         Group.CONSOLE,
         data=data,
         secured=True,
-        refusals=STORE_REFUSALS,
+        refusals=(*more_refusals, *STORE_REFUSALS),
         **more,
     )
 
@@ -80,6 +81,15 @@ OPERATIONS = (
         "The items of a dictionary: `gender`, others are empty",
         list[DictionaryItem],
         older_paths=(f"{PREFIX}/dicts/{{code}}/items", f"{PREFIX}/dict/{{code}}/options"),
+    ),
+    _get(
+        "online_events",
+        "sse/connect",
+        "A stream of events that stays open: `online-count`, how many users have one",
+        None,
+        refusals.TooManyRequests,
+        refusals.TooBusy,
+        produces="text/event-stream",
     ),
     _get("dictionaries", "dict/list", "All dictionaries, for older consoles", list[DictionaryData]),
 )

@@ -8,6 +8,7 @@ from gatehouse.api.endpoints.console.departments import DepartmentEndpoints
 from gatehouse.api.endpoints.console.entry import EntryEndpoints
 from gatehouse.api.endpoints.console.logs import LogEndpoints
 from gatehouse.api.endpoints.console.menus import MenuEndpoints
+from gatehouse.api.endpoints.console.online import OnlineEndpoint
 from gatehouse.api.endpoints.console.profile import ProfileEndpoints
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Rep
     """By the name of the operation."""
     return {
         **EntryEndpoints(service).endpoints(),
+        **OnlineEndpoint(service).endpoints(),
         **ProfileEndpoints(service).endpoints(),
         **MenuEndpoints(service).endpoints(),
         **DepartmentEndpoints(service).endpoints(),

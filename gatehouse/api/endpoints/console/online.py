@@ -1,0 +1,66 @@
+"""A stream of server-sent events that the console keeps open: how many users are online."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.api.http.reply import Reply, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+
+LOOK_SECONDS = 5.0
+# A comment now and then keeps proxies from closing a connection on which nothing happens.
+HEARTBEAT = b": still here\n\n"
+
+HEADERS = [
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+    ("x-accel-buffering", "no"),  # nginx would hold events back
+]
+
+
+class OnlineEndpoint:
+    def __init__(self, service: Service) -> None:
+        self._presence = service.presence
+        self._sessions = service.sessions
+        self._clock = service.clock
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {"online_events": self.events}
+
+    async def events(self, _request: Request, principal: Principal) -> Reply:
+        connected = self._presence.connected(principal.claims.user)
+        connected.__enter__()  # refused here, while there is still an answer to refuse with
+
+        async def send(transport: Any, protocol: Any) -> None:
+            gone, closing = protocol.client_disconnect(), self._presence.closing.wait()
+            ends = [asyncio.ensure_future(each) for each in (gone, closing)]
+            try:
+                await self._send(transport, ends, principal)
+            finally:
+                for end in ends:
+                    end.cancel()
+                connected.__exit__(None, None, None)
+
+        return Stream(HEADERS, send)
+
+    async def _send(self, transport: Any, ends: Sequence[asyncio.Future[Any]], principal: Principal) -> None:
+        """Until the client goes, the session ends or the worker stops.
+
+        Lines end in LF alone: the console knows nothing else.
+        """
+        claims, shown = principal.claims, -1
+        while await self._sessions.live_epoch(claims.session, claims.user, self._clock()) is not None:
+            online = await self._presence.count()
+            await transport.send_bytes(HEARTBEAT if online == shown else b"event: online-count\ndata: %d\n\n" % online)
+            shown = online
+            done, _ = await asyncio.wait(ends, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if done:
+                return
