@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
@@ -17,10 +16,6 @@ from gatehouse.auth.accounts.perms import is_administrator_role
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.authenticator import Authenticator
-from gatehouse.auth.factors.enrolment import Enrolment
-from gatehouse.auth.factors.fresh_proof import FreshProof
-from gatehouse.auth.factors.vault import TotpVault
-from gatehouse.auth.factors.verifier import CodeVerifier
 from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, KeyRing
 from gatehouse.auth.keys.rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret, derive
@@ -36,6 +31,7 @@ from gatehouse.auth.sessions.presence import Presence
 from gatehouse.auth.sessions.profiles import Profiles
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
+from gatehouse.factor_services import FactorServices, open_factors
 from gatehouse.secret import read_secrets
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.accounts.audit_trail import AuditTrail
@@ -86,8 +82,7 @@ class Service:
     authenticator: Authenticator
     accounts: Accounts
     self_service: SelfService
-    totp_vault: TotpVault
-    enrolment: Enrolment
+    factors: FactorServices
     activity_log: ActivityLog
     front_ends: FrontEnds
     presence: Presence
@@ -144,7 +139,7 @@ class Service:
 
     async def reseal(self, secret: bytes) -> int:
         """Seal all that is stored sealed under `secret`; how many signing keys are among it."""
-        await self.totp_vault.reseal(secret)
+        await self.factors.vault.reseal(secret)
         return await self.key_rotation.reseal(secret)
 
     def _reload_secrets(self) -> None:
@@ -188,6 +183,18 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         claim_set=ClaimSet(perms=settings.token_perms, youlai=settings.token_claims == "youlai"),
     )
     refresh = RefreshTokens(*_derive_each(secrets, "refresh tokens"))
+    factors = open_factors(
+        settings,
+        ring=ring,
+        users=stores.users,
+        store=stores.factors,
+        state=stores.state,
+        hashes=hashes,
+        throttle=throttle,
+        sessions=sessions,
+        audit=audit,
+        clock=clock,
+    )
     login = Login(
         state=stores.state,
         users=stores.users,
@@ -198,6 +205,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         audit=audit,
         clock=clock,
         decoy_hashes=DecoyHashes(stores.users, derive(secrets[0], "stand-ins"), clock),
+        second_factor=factors.at_login,
         exempt=settings.captcha_exempt_addresses,
     )
     authenticator = Authenticator(
@@ -210,11 +218,6 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         audit=audit,
         clock=clock,
         access_ttl=settings.access_ttl,
-    )
-    totp_vault = TotpVault(ring, stores.factors)
-    verifier = CodeVerifier(factors=stores.factors, vault=totp_vault, state=stores.state, clock=clock)
-    proof = FreshProof(
-        users=stores.users, hashes=hashes, throttle=throttle, sessions=sessions, audit=audit, clock=clock
     )
     accounts = Accounts(
         users=stores.users,
@@ -257,16 +260,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         self_service=SelfService(
             sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit, clock=clock
         ),
-        totp_vault=totp_vault,
-        enrolment=Enrolment(
-            factors=stores.factors,
-            vault=totp_vault,
-            verifier=verifier,
-            proof=proof,
-            audit=audit,
-            clock=clock,
-            issuer=urlsplit(settings.public_url).netloc,
-        ),
+        factors=factors,
         activity_log=ActivityLog(stores.trail, LoginDays(stores.database), stores.users, clock),
         front_ends=FrontEnds(stores.state, clock, settings.session_max),
         presence=Presence(stores.state, clock),

@@ -21,6 +21,7 @@ from gatehouse.parsing import (
     base_path,
     between,
     captcha_answer,
+    names,
     networks,
     on_off_or_address,
     one_of,
@@ -142,6 +143,14 @@ class Settings:
     limit_refresh_address: Rate = setting(Rate(300, 60), "Refreshes an address may try.", rate)
     limit_password_user: Rate = setting(
         Rate(10, 3600), "Changes of the own password a user may try, with the right password or a wrong one.", rate
+    )
+    second_factor: str = setting(
+        "optional",
+        "Second factors: optional (who has one is asked for it), required (everybody must have one) or off.",
+        one_of("optional", "required", "off"),
+    )
+    second_factor_roles: tuple[str, ...] = setting(
+        (), "Roles whose holders must have a second factor, separated by commas.", names
     )
     trusted_proxies: tuple[Network, ...] = setting(
         (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are believed.", networks
@@ -307,6 +316,8 @@ def _check_together(settings: Settings) -> None:
             problems.append("GATEHOUSE_CAPTCHA_TEST_ANSWER is for tests: it is refused unless HOST is loopback")
         if not settings.limits:
             problems.append("GATEHOUSE_LIMITS=off is for tests: it is refused unless HOST is loopback")
+    if settings.second_factor == "off" and settings.second_factor_roles:
+        problems.append("GATEHOUSE_SECOND_FACTOR=off contradicts GATEHOUSE_SECOND_FACTOR_ROLES: set one")
     if settings.secret_previous and not settings.secret:
         problems.append("GATEHOUSE_SECRET_PREVIOUS is set without GATEHOUSE_SECRET")
     if settings.secret and settings.secret_file:

@@ -81,7 +81,9 @@ class LoginFailure(StrEnum):
     PASSWORD = "password"
     UNKNOWN_NAME = "unknown_name"
     DISABLED = "disabled"
+    PASSWORD_LOGIN_OFF = "password_login_off"
     SECOND_FACTOR = "second_factor"
+    SECOND_FACTOR_MISSING = "second_factor_missing"
     WAITING = "waiting"
 
 

@@ -67,6 +67,19 @@ class SecondFactorNeeded(Refused):
     """Password and captcha were right, and a code is needed, or the one that came along is wrong."""
 
 
+class SecondFactorMissing(SecondFactorNeeded):
+    """The user must have a second factor and has none. `ticket` opens the enrolment at `enrol_at` and nothing else."""
+
+    def __init__(self, ticket: str, enrol_at: str) -> None:
+        super().__init__("this user must enrol")
+        self.ticket = ticket
+        self.enrol_at = enrol_at
+
+
+class EnrolmentTicketInvalid(Refused):
+    """An enrolment ticket that is not ours, has expired, or whose account has changed."""
+
+
 class SecondFactorCodeWrong(Refused):
     """A code that is wrong or was used before, where the caller is known."""
 

@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from gatehouse.auth import refusals
 from gatehouse.auth.accounts.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
-from gatehouse.auth.refusals import FieldInvalid, FieldMissing, PasswordRefused, Refused, RefusedFor
+from gatehouse.auth.refusals import (
+    FieldInvalid,
+    FieldMissing,
+    PasswordRefused,
+    Refused,
+    RefusedFor,
+    SecondFactorMissing,
+)
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
 
 STORE_RETRY_SECONDS = 2
@@ -63,6 +70,15 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "A0220",
         "Type the six digits of your authenticator app, or a recovery code, into the captcha field",
         "请在验证码输入框中填写身份验证器的 6 位动态码或恢复码",
+    ),
+    refusals.SecondFactorMissing: ErrorEntry(
+        400,
+        "A0220",
+        "Your account must have a second factor: log in at {url} to set it up",
+        "您的账号必须启用双重验证，请先在 {url} 登录并完成设置",
+    ),
+    refusals.EnrolmentTicketInvalid: ErrorEntry(
+        400, "A0242", "The time to enrol has run out, log in again", "设置已超时，请重新登录"
     ),
     refusals.SecondFactorCodeWrong: ErrorEntry(
         400,
@@ -132,6 +148,8 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
     text = entry.zh if language == "zh" else entry.en
     if isinstance(problem, FieldMissing | FieldInvalid):
         return text.format(field=problem.field)
+    if isinstance(problem, SecondFactorMissing):
+        return text.format(url=problem.enrol_at)
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
     if "{wait}" in text and isinstance(problem, RefusedFor):
@@ -143,6 +161,8 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
     headers = []
     if entry.status == 401:
         headers.append(("www-authenticate", "Bearer"))
+    if isinstance(problem, SecondFactorMissing):
+        headers.append(("enrolment-ticket", problem.ticket))
     if isinstance(problem, RefusedFor):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
     elif isinstance(problem, StoreUnavailable):

@@ -28,6 +28,18 @@ class FactorProofBody(Struct):
     code: FactorCode
 
 
+Ticket = Annotated[str, Meta(min_length=1, max_length=1024, description="From the header `Enrolment-Ticket`.")]
+
+
+class EnrolmentTicketBody(Struct):
+    ticket: Ticket
+
+
+class EnrolmentCodeBody(Struct):
+    ticket: Ticket
+    code: FactorCode
+
+
 class PasskeyData(Struct):
     """Times are ISO 8601 in UTC; `lastUsed` is null until the passkey has logged its owner in."""
 
@@ -58,7 +70,38 @@ class RecoveryCodesData(Struct):
 _PASSWORD_REFUSALS = (refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS)
 _PROOF_REFUSALS = (refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *_PASSWORD_REFUSALS)
 
-OPERATIONS = (
+# For those who must have a second factor before they can log in.
+AUTH = (
+    Operation(
+        "begin_enrolment",
+        "POST",
+        f"{PREFIX}/auth/enrolment",
+        "Begin to enrol an authenticator app with the ticket of a refused login",
+        Group.AUTH,
+        body=EnrolmentTicketBody,
+        body_required=True,
+        data=NewTotpData,
+        refusals=(refusals.EnrolmentTicketInvalid, refusals.AlreadyEnrolled, *STORE_REFUSALS),
+    ),
+    Operation(
+        "confirm_enrolment",
+        "PUT",
+        f"{PREFIX}/auth/enrolment",
+        "Switch the authenticator app on; the next login takes its code",
+        Group.AUTH,
+        body=EnrolmentCodeBody,
+        body_required=True,
+        data=RecoveryCodesData,
+        refusals=(
+            refusals.EnrolmentTicketInvalid,
+            refusals.SecondFactorCodeWrong,
+            refusals.NoSuchFactor,
+            *STORE_REFUSALS,
+        ),
+    ),
+)
+
+OWN_ACCOUNT = (
     Operation(
         "second_factor",
         "GET",

@@ -64,6 +64,8 @@ AUTH = (
             refusals.CaptchaWrong,
             refusals.CaptchaGone,
             refusals.CredentialsWrong,
+            refusals.SecondFactorNeeded,
+            refusals.SecondFactorMissing,
             refusals.TooBusy,
             *STORE_REFUSALS,
         ),
@@ -93,6 +95,7 @@ AUTH = (
         )
         for method, variant in (("POST", "A"), ("DELETE", "B"))
     ),
+    *factors.AUTH,
 )
 
 OWN_ACCOUNT = (
@@ -147,7 +150,7 @@ OWN_ACCOUNT = (
         limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
         refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
     ),
-    *factors.OPERATIONS,
+    *factors.OWN_ACCOUNT,
 )
 
 OPERATIONS = (*AUTH, *OWN_ACCOUNT, *CONSOLE)

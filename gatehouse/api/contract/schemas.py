@@ -12,7 +12,16 @@ from msgspec import Meta, Struct
 Username = Annotated[str, Meta(min_length=1, max_length=64, description="Without regard to case.", examples=["admin"])]
 Password = Annotated[str, Meta(min_length=1, description="Never cut, trimmed or folded.")]
 CaptchaId = Annotated[str, Meta(min_length=1, max_length=64, description="As the captcha operation returned it.")]
-CaptchaCode = Annotated[str, Meta(min_length=1, max_length=32, description="What the picture shows, in any case.")]
+CaptchaCode = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=32, description="What the picture shows, in any case; or the code of a second factor."
+    ),
+]
+OtpCode = Annotated[
+    str,
+    Meta(min_length=1, max_length=32, description="Six digits of an authenticator app, or a recovery code."),
+]
 RefreshToken = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
@@ -29,6 +38,7 @@ class LoginBody(Struct):
     captchaId: CaptchaId | None = None
     verifyCodeKey: CaptchaId | None = None
     verifyCode: CaptchaCode | None = None
+    otpCode: OtpCode | None = None
 
 
 class RefreshBody(Struct):

@@ -11,7 +11,10 @@ DESCRIPTIONS = {
     "captcha": "One answer serves both variants. A reads `captchaKey` and `captchaImage`, B reads `captchaId` and "
     "`captchaBase64`; the values are the same. The image is a data URI. A captcha is used up by the first login that "
     "names it, right or wrong.",
-    "login": "A names the captcha by `captchaKey`, B by `captchaId`. Each login opens a session of its own.",
+    "login": "A names the captcha by `captchaKey`, B by `captchaId`. Each login opens a session of its own. "
+    "Who has a second factor types its code into the captcha field in place of the picture's answer, or sends it as "
+    "`otpCode` beside it. A user who must have one and has none is answered `A0220` with the header "
+    "`Enrolment-Ticket`.",
     "refresh": "A sends the refresh token in a JSON body, B as the query parameter `refreshToken` without a body. "
     "Either way a whole new token set comes back and the old refresh token is replaced.",
     "logout": "A sends `POST`, B sends `DELETE`. From the moment it is answered none of the session's tokens is "

@@ -58,6 +58,7 @@ class AuthEndpoints:
             body.password,
             either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
             answer.strip() if answer else None,
+            body.otpCode,
         )
         tokens = await self._authenticator.login(attempt, request.caller)
         if request.is_form:  # as consoles before 4.3 log in

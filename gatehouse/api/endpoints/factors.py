@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.factors import (
     CurrentPasswordBody,
+    EnrolmentCodeBody,
+    EnrolmentTicketBody,
     FactorCodeBody,
     FactorProofBody,
     NewTotpData,
@@ -24,10 +26,13 @@ if TYPE_CHECKING:
 
 class FactorEndpoints:
     def __init__(self, service: Service) -> None:
-        self._enrolment = service.enrolment
+        self._enrolment = service.factors.enrolment
+        self._forced = service.factors.forced_enrolment
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
         return {
+            "begin_enrolment": self.begin_enrolment,
+            "confirm_enrolment": self.confirm_enrolment,
             "second_factor": self.second_factor,
             "begin_totp": self.begin_totp,
             "confirm_totp": self.confirm_totp,
@@ -58,6 +63,16 @@ class FactorEndpoints:
     async def renew_recovery_codes(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(FactorProofBody)
         codes = await self._enrolment.renew_recovery_codes(principal, body.currentPassword, body.code, request.caller)
+        return success(RecoveryCodesData(codes), request.language)
+
+    async def begin_enrolment(self, request: Request) -> Reply:
+        body = await request.fields(EnrolmentTicketBody)
+        new = await self._forced.begin(body.ticket)
+        return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
+
+    async def confirm_enrolment(self, request: Request) -> Reply:
+        body = await request.fields(EnrolmentCodeBody)
+        codes = await self._forced.confirm(body.ticket, body.code, request.caller)
         return success(RecoveryCodesData(codes), request.language)
 
 

@@ -1,4 +1,4 @@
-"""Login: captcha, limits, account, password, session, in this order and no other."""
+"""Login: captcha, limits, account, password, second factor, session, in this order and no other."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from gatehouse.auth.login.captcha import Challenges
     from gatehouse.auth.login.decoy_hashes import DecoyHashes
     from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.second_factor import GivenCode, SecondFactor
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.parsing import Network
-    from gatehouse.stores.accounts.users import User, Users
+    from gatehouse.stores.accounts.users import Credentials, User, Users
     from gatehouse.stores.state.protocol import Session, State
 
 # A captcha is marked as used a little longer than it lives, for nodes whose clocks differ.
@@ -39,6 +40,7 @@ class LoginAttempt(NamedTuple):
     password: str
     captcha_id: str | None
     captcha_answer: str | None
+    otp_code: str | None = None
 
 
 class Login:
@@ -54,6 +56,7 @@ class Login:
         audit: Audit,
         clock: Callable[[], float],
         decoy_hashes: DecoyHashes,
+        second_factor: SecondFactor,
         exempt: Sequence[Network] = (),
     ) -> None:
         self._state = state
@@ -67,6 +70,7 @@ class Login:
         self._clock = clock
         self._exempt = exempt
         self._decoy_hashes = decoy_hashes
+        self._second_factor = second_factor
 
     async def __call__(self, attempt: LoginAttempt, caller: Caller) -> Session:
         # Before anything else: in a flood most logins end here, and have cost nothing.
@@ -75,34 +79,42 @@ class Login:
 
     async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
-        await self._pass_captcha(attempt, caller)
+        given = self._second_factor.read(attempt.captcha_answer, attempt.otp_code)
+        await self._pass_captcha(attempt, given, caller)
         key = await self._throttle.key_for(attempt.username, caller.address)
-        user = await self._users.by_name(attempt.username)
-        trial = Attempt(key, caller, user.id if user else None)
+        found = await self._users.credentials(attempt.username)
+        trial = Attempt(key, caller, found.user.id if found else None)
         await self._attempts.raise_if_locked(trial)
         # An unknown name costs one real hash, and so does a user who has no password yet; a disabled user is told so
         # by nothing: not the answer, not its time.
-        stored = (user and user.password) or await self._decoy_hashes.for_name(attempt.username)
+        stored = (found and found.user.password) or await self._decoy_hashes.for_name(attempt.username)
         verdict = await self._hashes.check(stored, attempt.password)
-        if user is None or not user.enabled or not verdict.right:
-            await self._attempts.failed(trial, _failure(user))
+        right_code = await self._second_factor.judge(found, given)
+        failure = _failure(found, password_right=verdict.right)
+        if failure is None and given.instead_of_captcha and right_code is None:
+            failure = LoginFailure.SECOND_FACTOR
+        if found is None or failure is not None:
+            await self._attempts.failed(trial, failure or LoginFailure.UNKNOWN_NAME)
             raise CredentialsWrong
         # While this hash ran, other guesses may have used up what was free. Then even the right one is not
         # told so: a burst of guesses learns no more than a row of them.
         await self._attempts.raise_if_locked(trial)
+        factor = await self._second_factor.require(found, given, right_code, trial, self._attempts)
+        user = found.user
         session = await self._sessions.open(user.id, caller)
         await self._still_right(user, attempt, session, caller)
         await self._throttle.succeeded(key, attempt.username, caller.address)
         if verdict.outdated:
             await self._replace_hash(user, attempt.password, caller)
-        self._audit.record(Event.LOGIN, caller, user=user.id, session=session.id)
+        detail = {"factor": factor} if factor else None
+        self._audit.record(Event.LOGIN, caller, user=user.id, session=session.id, detail=detail)
         return session
 
-    async def _pass_captcha(self, attempt: LoginAttempt, caller: Caller) -> None:
+    async def _pass_captcha(self, attempt: LoginAttempt, given: GivenCode, caller: Caller) -> None:
         """Use up the captcha that is named, whatever comes of it, before anything costly happens."""
-        refusal = await self._captcha_refusal(attempt)
+        refusal = await self._captcha_refusal(attempt, given)
         if refusal is None:
-            await self._throttle.admit_solved_captcha()
+            await self._throttle.admit_all_logins(solved=not given.instead_of_captcha)
             return
         if await self._needs_no_captcha(attempt.username, caller.address):
             return
@@ -112,7 +124,7 @@ class Login:
             self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
         raise refusal
 
-    async def _captcha_refusal(self, attempt: LoginAttempt) -> Refused | None:
+    async def _captcha_refusal(self, attempt: LoginAttempt, given: GivenCode) -> Refused | None:
         if not attempt.captcha_id:
             return FieldMissing("captchaId")
         if not attempt.captcha_answer:
@@ -123,7 +135,7 @@ class Login:
             return CaptchaGone()
         if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
             return CaptchaGone()
-        if not self._challenges.matches(challenge, attempt.captcha_answer):
+        if not given.instead_of_captcha and not self._challenges.matches(challenge, attempt.captcha_answer):
             return CaptchaWrong()
         return None
 
@@ -149,7 +161,11 @@ class Login:
             self._audit.record(Event.PASSWORD_REHASHED, caller, user=user.id)
 
 
-def _failure(user: User | None) -> LoginFailure:
-    if user is None:
+def _failure(found: Credentials | None, *, password_right: bool) -> LoginFailure | None:
+    if found is None:
         return LoginFailure.UNKNOWN_NAME
-    return LoginFailure.PASSWORD if user.enabled else LoginFailure.DISABLED
+    if not found.user.enabled:
+        return LoginFailure.DISABLED
+    if not found.password_login:
+        return LoginFailure.PASSWORD_LOGIN_OFF
+    return None if password_right else LoginFailure.PASSWORD

@@ -99,9 +99,13 @@ class Throttle:
     async def admit_login(self, address: str) -> None:
         await self._consume_by_address("login", address, self._limits.login_address)
 
-    async def admit_solved_captcha(self) -> None:
-        """The limit of all logins together."""
-        await self._consume("login", self._limits.login_total, "logins in all")
+    async def admit_all_logins(self, *, solved: bool) -> None:
+        """The limit of all logins together.
+
+        Those with a code in place of the captcha's answer have solved nothing, so they have an allowance of their own:
+        whoever uses that up keeps nobody from logging in who solves a captcha.
+        """
+        await self._consume("login" if solved else "login|code", self._limits.login_total, "logins in all")
 
     async def admit_refresh(self, address: str) -> None:
         await self._consume_by_address("refresh", address, self._limits.refresh_address)
@@ -168,7 +172,7 @@ class Unlimited(Throttle):
 
     async def admit_login(self, address: str) -> None: ...
 
-    async def admit_solved_captcha(self) -> None: ...
+    async def admit_all_logins(self, *, solved: bool) -> None: ...
 
     async def admit_refresh(self, address: str) -> None: ...
 

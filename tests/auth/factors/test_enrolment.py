@@ -140,9 +140,9 @@ def test_guessing_here_is_guessing_at_the_login(tmp_path: Path, method: str) -> 
 
 def test_what_is_stored_opens_nothing_without_the_master_secret(person: Person) -> None:
     person.enrol()
-    stored = person.gatehouse.run(person.gatehouse.service.enrolment._factors.totp(1))
+    stored = person.gatehouse.run(person.gatehouse.service.factors.enrolment._factors.totp(1))
     assert stored is not None
-    vault = person.gatehouse.service.totp_vault
+    vault = person.gatehouse.service.factors.vault
     assert len(vault.open(1, stored.sealed)) == 20
     person.gatehouse.service.ring.secrets = (b"x" * 32,)
     with pytest.raises(WrongSecret):

@@ -1,0 +1,62 @@
+"""Tickets: short-lived texts that only we can make and read, so that handing one out writes nothing anywhere.
+
+A ticket is sealed for one purpose and opens for no other. What has to happen once is marked in state under its `id`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from gatehouse.auth.keys.sealing import WrongSecret, seal, unseal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.keys.ring import KeyRing
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_NONCE_BYTES = 12
+_LONGEST = 4096
+
+
+class Ticket(NamedTuple, Generic[T]):
+    text: str
+    id: str
+    expires: float
+    content: T
+
+
+class Tickets(Generic[T]):
+    def __init__(self, ring: KeyRing, purpose: str, content: type[T], seconds: int, clock: Callable[[], float]) -> None:
+        self._ring = ring
+        self._purpose = purpose
+        self._decoder = msgspec.msgpack.Decoder(tuple[float, content])  # type: ignore[valid-type]
+        self._seconds = seconds
+        self._clock = clock
+
+    def make(self, content: T) -> Ticket[T]:
+        expires = self._clock() + self._seconds
+        sealed = seal(self._ring.secrets[0], self._purpose, "ticket", msgspec.msgpack.encode((expires, content)))
+        return Ticket(base64.urlsafe_b64encode(sealed).rstrip(b"=").decode(), _id(sealed), expires, content)
+
+    def open(self, text: str) -> Ticket[T] | None:
+        """The ticket, or None if we did not make it for this purpose or it has expired."""
+        if len(text) > _LONGEST or not text.isascii():
+            return None
+        try:
+            sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            content = unseal(self._ring.secrets, self._purpose, "ticket", sealed)
+        except (binascii.Error, ValueError, WrongSecret):
+            return None
+        expires, inner = self._decoder.decode(content)
+        return Ticket(text, _id(sealed), expires, inner) if self._clock() < expires else None
+
+
+def _id(sealed: bytes) -> str:
+    """Random, and the same whatever way the text is spelled."""
+    return sealed[:_NONCE_BYTES].hex()

@@ -1,0 +1,98 @@
+"""The second factor of a login: where its code stands, whether it is right, and who may go without.
+
+Clients that know nothing of second factors send the code where the answer of the captcha goes. Such a login needs no
+picture to be solved, so it must tell nothing: a wrong code fails as a wrong password does, in the same time, for names
+with and without a factor, known or not. Only beside a solved picture and a right password is a code asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import Audit, Event, LoginFailure
+from gatehouse.auth.factors.codes import Code, CodeKind, read_code
+from gatehouse.auth.factors.forced_enrolment import ticket_for
+from gatehouse.auth.refusals import CredentialsWrong, SecondFactorMissing, SecondFactorNeeded
+
+if TYPE_CHECKING:
+    from gatehouse.auth.factors.forced_enrolment import EnrolmentTicket
+    from gatehouse.auth.factors.policy import FactorPolicy
+    from gatehouse.auth.factors.tickets import Tickets
+    from gatehouse.auth.factors.verifier import CodeVerifier, RightCode
+    from gatehouse.auth.login.attempts import Attempt, Attempts
+    from gatehouse.stores.accounts.factors import Factors
+    from gatehouse.stores.accounts.users import Credentials, Users
+
+
+class GivenCode(NamedTuple):
+    typed: bool
+    code: Code | None  # None: nothing was typed, or nothing that could be a code
+    instead_of_captcha: bool
+
+
+class SecondFactor:
+    def __init__(
+        self,
+        *,
+        verifier: CodeVerifier,
+        factors: Factors,
+        users: Users,
+        policy: FactorPolicy,
+        tickets: Tickets[EnrolmentTicket],
+        audit: Audit,
+        enrol_at: str,
+    ) -> None:
+        self._verifier = verifier
+        self._factors = factors
+        self._users = users
+        self._policy = policy
+        self._tickets = tickets
+        self._audit = audit
+        self._enrol_at = enrol_at
+
+    def read(self, captcha_answer: str | None, otp_code: str | None) -> GivenCode:
+        if not self._policy.asks:
+            return GivenCode(typed=False, code=None, instead_of_captcha=False)
+        code = read_code(captcha_answer)
+        if code is not None:
+            return GivenCode(typed=True, code=code, instead_of_captcha=True)
+        return GivenCode(bool(otp_code), read_code(otp_code), instead_of_captcha=False)
+
+    async def judge(self, found: Credentials | None, given: GivenCode) -> RightCode | None:
+        """Whether the code is right. Takes the same time for everybody, so it is asked before any verdict is told."""
+        if given.code is None:
+            return None
+        return await self._verifier.judge(found.user.id if found else None, found.totp if found else None, given.code)
+
+    async def require(
+        self, found: Credentials, given: GivenCode, right: RightCode | None, trial: Attempt, attempts: Attempts
+    ) -> CodeKind | None:
+        """What the login was proven by beside the password; refused if something is missing. Uses the code up."""
+        if not self._policy.asks:
+            return None
+        if found.totp is None:
+            await self._require_enrolment(found, trial)
+            return None
+        if not given.typed:
+            self._audit.record(
+                Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
+            )
+            raise SecondFactorNeeded("no code came along")
+        if right is None or not await self._verifier.use(right):
+            await attempts.failed(trial, LoginFailure.SECOND_FACTOR)
+            raise CredentialsWrong if given.instead_of_captcha else SecondFactorNeeded("the code is wrong or used")
+        if right.kind is CodeKind.RECOVERY:
+            left = await self._factors.recovery_codes_left(found.user.id)
+            self._audit.record(Event.RECOVERY_CODE_USED, trial.caller, user=found.user.id, detail={"left": left})
+        return right.kind
+
+    async def _require_enrolment(self, found: Credentials, trial: Attempt) -> None:
+        if not self._policy.requires_some:
+            return
+        profile = await self._users.profile(found.user.id)
+        if profile is None or not self._policy.requires(profile.roles):
+            return
+        self._audit.record(
+            Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
+        )
+        raise SecondFactorMissing(ticket_for(self._tickets, found.user), self._enrol_at)

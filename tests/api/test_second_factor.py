@@ -1,0 +1,80 @@
+"""Second factors against a running service: both variants, both sets of engines, several workers."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from gatehouse.auth.factors import totp
+from tests.support.conversation import LOGIN, bearer, captcha_id, credentials, login
+from tests.support.factors import App, enrol
+from tests.support.people import add_user
+from tests.support.running import ANSWER, PASSWORD, Running
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def username(service: Running) -> str:
+    name = f"factor{next(_numbers)}"
+    add_user(service, name)
+    return name
+
+
+def enrolled(client: httpx.Client, username: str) -> tuple[App, list[str]]:
+    headers = bearer(login(client, username=username))
+
+    def call(method: str, path: str, body: object) -> dict[str, Any]:
+        answer = client.request(method, path, json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json()["data"])
+
+    return enrol(call, time.time)
+
+
+def fresh_code(app: App) -> str:
+    """Not the one that enrolment used: the next, which the skew allows already."""
+    if time.time() % totp.STEP_SECONDS > totp.STEP_SECONDS - 5:
+        time.sleep(5.1)  # near the end of a step the next one could be two away by the time it arrives
+    return app.code(1)
+
+
+@pytest.mark.parametrize("variant", ["captchaKey", "captchaId"])
+@pytest.mark.parametrize("place", ["captchaCode", "otpCode", "verifyCode"])
+def test_log_in_with_a_code(client: httpx.Client, username: str, variant: str, place: str) -> None:
+    app, codes = enrolled(client, username)
+    asked = client.post(LOGIN, json=credentials(client, username=username))
+    assert (asked.status_code, asked.json()["code"]) == (400, "A0220")
+    for code in (fresh_code(app), codes[0]):
+        body = {"username": username, "password": PASSWORD, variant: captcha_id(client), "captchaCode": ANSWER}
+        if place == "verifyCode":
+            body.pop("captchaCode")
+        answer = client.post(LOGIN, json=body | {place: code})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["data"]["tokenType"] == "Bearer"
+
+
+def test_a_form_of_the_older_consoles_carries_it_too(client: httpx.Client, username: str) -> None:
+    app, _ = enrolled(client, username)
+    body = {"username": username, "password": PASSWORD, "verifyCodeKey": captcha_id(client)}
+    assert client.post(LOGIN, data=body | {"verifyCode": fresh_code(app)}).status_code == 200
+
+
+def test_one_code_opens_one_session_on_all_workers(service: Running, client: httpx.Client, username: str) -> None:
+    app, codes = enrolled(client, username)
+    for code in (fresh_code(app), codes[0]):
+        bodies = [credentials(client, username=username, captchaCode=code) for _ in range(12)]
+
+        def attempt(body: dict[str, Any]) -> str:
+            with service.client() as own:  # a connection of its own, so that every worker gets some
+                return str(own.post(LOGIN, json=body).json()["code"])
+
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(attempt, bodies))
+        assert sorted(answers) == ["00000"] + ["A0210"] * 11
+        assert attempt(credentials(client, username=username, captchaCode=code)) == "A0210"

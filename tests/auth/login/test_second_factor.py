@@ -1,0 +1,273 @@
+"""Login with a second factor, with the clock in our hand, on every engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gatehouse.auth.login.passwords import hash_password
+from gatehouse.settings import SettingsError, load
+from gatehouse.stores.accounts.users import NewUser
+from tests.support.factors import App, enrol
+from tests.support.inprocess import Answer, InProcess
+from tests.support.running import ANSWER, PASSWORD
+
+pytestmark = pytest.mark.usefixtures("engines")
+
+HASHED = hash_password(PASSWORD)
+
+
+@pytest.fixture
+def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
+    with InProcess(tmp_path / "data") as running:
+        running.run(running.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
+        yield running
+
+
+def add_administrator(gatehouse: InProcess) -> None:
+    """A second one, so that the first can be disabled."""
+    gatehouse.run(gatehouse.service.accounts.add_user(NewUser("second", "Second", HASHED, 1, 0), ["ADMIN"]))
+
+
+def enrolled(gatehouse: InProcess) -> tuple[App, list[str]]:
+    token = gatehouse.login().data["accessToken"]
+
+    def call(method: str, path: str, body: object) -> dict[str, object]:
+        return gatehouse.request(method, path, body=body, token=token).data
+
+    app, codes = enrol(call, gatehouse.clock)
+    gatehouse.clock.move(30)  # the code of the enrolment is used up
+    return app, codes
+
+
+def in_captcha_field(gatehouse: InProcess, code: str, username: str = "admin", password: str = PASSWORD) -> Answer:
+    return gatehouse.login(username, password, changes={"captchaCode": code})
+
+
+def beside_picture(gatehouse: InProcess, code: str) -> Answer:
+    return gatehouse.login(changes={"otpCode": code})
+
+
+def test_the_code_goes_where_the_captcha_goes(gatehouse: InProcess) -> None:
+    app, codes = enrolled(gatehouse)
+    assert in_captcha_field(gatehouse, app.code()).status == 200
+    gatehouse.clock.move(30)
+    code = app.code()
+    assert in_captcha_field(gatehouse, f" {code[:3]} {code[3:]} ").status == 200
+    assert in_captcha_field(gatehouse, codes[0]).status == 200
+    assert in_captcha_field(gatehouse, codes[1].upper().replace("-", "")).status == 200
+
+
+def test_or_beside_a_solved_picture(gatehouse: InProcess) -> None:
+    app, codes = enrolled(gatehouse)
+    assert beside_picture(gatehouse, app.code()).status == 200
+    assert beside_picture(gatehouse, codes[0]).status == 200
+
+
+def test_without_a_code_the_message_says_where_to_type_it(gatehouse: InProcess) -> None:
+    enrolled(gatehouse)
+    asked = gatehouse.login()
+    assert (asked.status, asked.code) == (400, "A0220")
+    assert "captcha field" in asked.json["msg"]
+    assert "data" not in asked.json
+    chinese = gatehouse.login(headers={"Accept-Language": "zh-CN"})
+    assert "验证码" in chinese.json["msg"]
+
+
+def test_it_is_asked_for_only_when_password_and_picture_are_right(gatehouse: InProcess) -> None:
+    app, _ = enrolled(gatehouse)
+    assert gatehouse.login(password="not it").code == "A0210"
+    assert gatehouse.login(changes={"captchaCode": "none"}).code == "A0240"
+    assert gatehouse.login(changes={"captchaCode": "none", "otpCode": app.code()}).code == "A0240"
+    assert gatehouse.login(password="not it", changes={"otpCode": app.code()}).code == "A0210"
+    assert beside_picture(gatehouse, app.code()).status == 200, "none of those used it up"
+
+
+@pytest.mark.parametrize("wrong", ["wrong", "zzzzz-zzzzz", "12345"])
+def test_a_wrong_otp_code(gatehouse: InProcess, wrong: str) -> None:
+    app, _ = enrolled(gatehouse)
+    assert beside_picture(gatehouse, app.wrong() if wrong == "wrong" else wrong).code == "A0220"
+
+
+def test_a_code_in_the_captcha_field_fails_like_a_wrong_password(gatehouse: InProcess) -> None:
+    app, codes = enrolled(gatehouse)
+    expected = gatehouse.login(password="not it")
+    for answer in (
+        in_captcha_field(gatehouse, app.wrong()),
+        in_captcha_field(gatehouse, "zzzzz-zzzzz"),
+        in_captcha_field(gatehouse, app.code(), password="not it"),
+        in_captcha_field(gatehouse, codes[0], password="not it"),
+        in_captcha_field(gatehouse, app.code(), "plain"),
+        in_captcha_field(gatehouse, codes[0], "plain"),
+        in_captcha_field(gatehouse, app.code(), "nobody"),
+        in_captcha_field(gatehouse, codes[0], "nobody"),
+    ):
+        assert (answer.status, answer.content) == (expected.status, expected.content)
+    assert in_captcha_field(gatehouse, app.code()).status == 200
+    assert in_captcha_field(gatehouse, codes[0]).status == 200
+
+
+def test_the_captcha_is_used_up_all_the_same(gatehouse: InProcess) -> None:
+    app, _ = enrolled(gatehouse)
+    captcha = gatehouse.service.challenges.issue(gatehouse.clock())
+    first = gatehouse.login(changes={"captchaId": captcha.id, "captchaCode": app.code()})
+    assert first.status == 200
+    gatehouse.clock.move(30)
+    assert gatehouse.login(changes={"captchaId": captcha.id, "captchaCode": app.code()}).code == "A0242"
+    assert gatehouse.login(changes={"captchaId": "made-up", "captchaCode": app.code()}).code == "A0242"
+    assert gatehouse.login(changes={"captchaId": None, "captchaCode": app.code()}).code == "A0410"
+    assert in_captcha_field(gatehouse, app.code()).status == 200
+
+
+def test_a_code_is_good_once(gatehouse: InProcess) -> None:
+    app, codes = enrolled(gatehouse)
+    code = app.code()
+    assert in_captcha_field(gatehouse, code).status == 200
+    assert in_captcha_field(gatehouse, code).code == "A0210"
+    assert beside_picture(gatehouse, code).code == "A0220"
+    gatehouse.clock.move(29)
+    assert in_captcha_field(gatehouse, code).code == "A0210", "still within the skew, and still used"
+    assert in_captcha_field(gatehouse, codes[0]).status == 200
+    assert in_captcha_field(gatehouse, codes[0]).code == "A0210"
+
+
+def test_of_twenty_logins_with_one_code_one_succeeds(gatehouse: InProcess) -> None:
+    app, codes = enrolled(gatehouse)
+    for code in (app.code(), codes[0]):
+
+        async def race(code: str = code) -> list[Answer]:
+            tries = (gatehouse.attempt(changes={"captchaCode": code}) for _ in range(20))
+            return list(await asyncio.gather(*tries))
+
+        answers = gatehouse.run(race())
+        assert sorted(answer.code for answer in answers) == ["00000"] + ["A0210"] * 19
+
+
+def test_one_step_of_skew(gatehouse: InProcess) -> None:
+    app, _ = enrolled(gatehouse)
+    gatehouse.clock.move(3000)
+    verdicts = {steps: in_captcha_field(gatehouse, app.code(steps)).status for steps in (-2, -1, 0, 1, 2)}
+    assert verdicts == {-2: 400, -1: 200, 0: 200, 1: 200, 2: 400}
+
+
+def test_wrong_codes_count_as_failures_of_the_name(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_login_name="3/minute") as gatehouse:
+        app, _ = enrolled(gatehouse)
+        assert gatehouse.login().code == "A0220"
+        assert gatehouse.login().code == "A0220", "no code is not a wrong one"
+        assert in_captcha_field(gatehouse, app.wrong()).code == "A0210"
+        assert beside_picture(gatehouse, app.wrong()).code == "A0220"
+        assert in_captcha_field(gatehouse, app.wrong()).code == "A0210"
+        assert in_captcha_field(gatehouse, app.code()).code == "A0211"
+
+
+def test_who_solves_captchas_is_not_kept_out_by_who_does_not(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_login_total="3/minute") as gatehouse:
+        codes = [in_captcha_field(gatehouse, "123456", f"nobody{n}").code for n in range(5)]
+        assert codes == ["A0210"] * 3 + ["A0502"] * 2
+        assert gatehouse.login().status == 200
+
+
+def test_a_user_without_a_factor_notices_nothing(gatehouse: InProcess) -> None:
+    assert gatehouse.login("plain").status == 200
+    assert gatehouse.login("plain", changes={"otpCode": "123456"}).status == 200
+
+
+def test_a_disabled_user_is_told_nothing(gatehouse: InProcess) -> None:
+    app, _ = enrolled(gatehouse)
+    add_administrator(gatehouse)
+    gatehouse.run(gatehouse.service.accounts.disable_user("admin"))
+    assert gatehouse.login().code == "A0210"
+    assert in_captcha_field(gatehouse, app.code()).code == "A0210"
+
+
+def test_off_asks_nobody(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data") as gatehouse:
+        app, _ = enrolled(gatehouse)
+        stores = {"database_url": gatehouse.settings.database_url, "state_url": gatehouse.settings.state_url}
+    with InProcess(tmp_path / "data", second_factor="off", **stores) as gatehouse:
+        assert gatehouse.login().status == 200
+        assert in_captcha_field(gatehouse, app.code()).code == "A0240"
+
+
+def enrol_with_ticket(gatehouse: InProcess, ticket: str) -> App:
+    path = "/api/v1/auth/enrolment"
+    app = App(gatehouse.request("POST", path, body={"ticket": ticket}).data["secret"], gatehouse.clock)
+    assert gatehouse.request("PUT", path, body={"ticket": ticket, "code": app.wrong()}).code == "A0220"
+    codes = gatehouse.request("PUT", path, body={"ticket": ticket, "code": app.code()}).data["recoveryCodes"]
+    assert len(codes) == 10
+    return app
+
+
+@pytest.mark.parametrize("rule", [{"second_factor": "required"}, {"second_factor_roles": "OTHER, ADMIN"}])
+def test_who_must_have_one_is_led_to_enrol(tmp_path: Path, rule: dict[str, str]) -> None:
+    with InProcess(tmp_path / "data", **rule) as gatehouse:
+        refused = gatehouse.login()
+        assert (refused.status, refused.code) == (400, "A0220")
+        assert gatehouse.settings.public_url in refused.json["msg"]
+        ticket = refused.headers["enrolment-ticket"]
+        assert "enrolment-ticket" not in gatehouse.login(password="not it").headers
+        assert gatehouse.me(ticket).code == "A0230", "it can do nothing else"
+        assert gatehouse.refresh(ticket).code == "A0231"
+        app = enrol_with_ticket(gatehouse, ticket)
+        again = gatehouse.request("POST", "/api/v1/auth/enrolment", body={"ticket": ticket})
+        assert again.code == "A0440", "and this once"
+        asked = gatehouse.login()
+        assert asked.code == "A0220"
+        assert "enrolment-ticket" not in asked.headers
+        gatehouse.clock.move(30)
+        assert in_captcha_field(gatehouse, app.code()).status == 200
+
+
+def test_roles_that_need_none_log_in_as_before(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", second_factor_roles="ADMIN") as gatehouse:
+        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
+        assert gatehouse.login("plain").status == 200
+        assert gatehouse.login().code == "A0220"
+
+
+def test_an_enrolment_ticket_dies_with_time_password_and_user(tmp_path: Path) -> None:
+    def begin(ticket: str) -> str:
+        return gatehouse.request("POST", "/api/v1/auth/enrolment", body={"ticket": ticket}).code
+
+    with InProcess(tmp_path / "data", second_factor="required") as gatehouse:
+        accounts = gatehouse.service.accounts
+        add_administrator(gatehouse)
+        ticket = gatehouse.login().headers["enrolment-ticket"]
+        assert begin(ticket) == "00000"
+        assert begin(ticket[:-2] + ("AA" if ticket[-2:] != "AA" else "BB")) == "A0242"
+        assert begin("x") == begin("é" * 5) == "A0242"
+        gatehouse.run(accounts.disable_user("admin"))
+        assert begin(ticket) == "A0242"
+        gatehouse.run(accounts.enable_user("admin"))
+        assert begin(ticket) == "00000"
+        gatehouse.clock.move(600)
+        assert begin(ticket) == "A0242"
+        ticket = gatehouse.login().headers["enrolment-ticket"]
+        gatehouse.run(accounts.set_password("admin", hash_password("another one altogether")))
+        assert begin(ticket) == "A0242"
+
+
+def test_settings_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(SettingsError, match="SECOND_FACTOR_ROLES"):
+        load({"second_factor": "off", "second_factor_roles": "ADMIN"}, environ={})
+
+
+def test_a_login_without_a_factor_asks_the_stores_no_more_than_before(gatehouse: InProcess) -> None:
+    """Two reads of the user: before the password is hashed, and after. And nothing else of the accounts."""
+    asked: list[str] = []
+    database = gatehouse.service.database
+    look_up = database.look_up
+
+    async def counted(query: object, **values: object) -> object:
+        asked.append(str(query))
+        return await look_up(query, **values)  # type: ignore[arg-type]
+
+    database.look_up = counted  # type: ignore[method-assign, assignment]
+    gatehouse.login("plain", changes={"captchaCode": ANSWER})
+    users = [query for query in asked if "FROM users" in query and "name_key = " in query]
+    assert len(users) == 2
+    assert not [query for query in asked if "recovery_codes" in query or "passkeys" in query]
