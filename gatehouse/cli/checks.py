@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.secret import read_secrets, secret_path
+from gatehouse.serving.nodes import disagreements, fingerprint, live_nodes
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts.nodes import Node
 from gatehouse.stores.errors import StoreError
 
 if TYPE_CHECKING:
@@ -191,6 +193,21 @@ async def _clock(service: Service) -> Finding:
     if now + CLOCK_OFF < written:
         return fail("clock", "stands before the last audit event", "set it: run an NTP client")
     return ok("clock", "not before the last audit event")
+
+
+async def nodes(service: Service) -> AsyncIterator[Finding]:
+    """The nodes that serve now, and whether one with these settings could serve beside them."""
+    now = time.time()
+    try:
+        others = await live_nodes(service.database, now)
+        secrets, identity = service.ring.secrets, await service.state.identity()
+    except StoreError:
+        return  # told above
+    own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)
+    for each in disagreements(own, secrets, others):
+        yield fail("nodes", each, "or run this with the settings that the nodes have")
+    names = "".join(f"; {node.id} since {time.strftime('%F %R', time.gmtime(node.started))} UTC" for node in others)
+    yield ok("nodes", f"{len(others)} serving{names}")
 
 
 async def state(service: Service) -> AsyncIterator[Finding]:

@@ -81,6 +81,7 @@ async def _stores(given: Settings) -> list[Finding]:
         return [
             *[each async for each in checks.accounts(service)],
             *[each async for each in checks.state(service)],
+            *[each async for each in checks.nodes(service)],
         ]
     finally:
         await service.stop()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gatehouse import __version__, logs
 from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR
 from gatehouse.auth.login import malloc
+from gatehouse.serving import nodes
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import SettingsError
 
@@ -28,20 +29,30 @@ def serve(settings: Settings) -> None:
     logs.configure(settings.log_level, settings.log_format)
     _require_free_port(settings)
     _warn_of_taken_metrics_address(settings)
+    node = nodes.new_node_id()
     # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked
     # from this process, shall neither carry nor inherit.
     with ProcessPoolExecutor(1) as aside:
-        prepared = aside.submit(_prepare, settings)
+        prepared = aside.submit(_prepare, settings, node)
         from gatehouse.serving import workers  # noqa: PLC0415 - a quarter of a second, while the other process prepares
 
         workers.warm_up()
         password = prepared.result()
     _announce(settings, password)
-    workers.run(settings)
+    try:
+        workers.run(settings, node)
+    finally:
+        asyncio.run(nodes.unregister(settings, node))
 
 
-def _prepare(settings: Settings) -> str | None:
-    return asyncio.run(prepare(settings))
+def _prepare(settings: Settings, node: str) -> str | None:
+    return asyncio.run(_prepare_and_register(settings, node))
+
+
+async def _prepare_and_register(settings: Settings, node: str) -> str | None:
+    password = await prepare(settings)
+    await nodes.register(settings, node)
+    return password
 
 
 def _require_free_port(settings: Settings) -> None:

@@ -20,6 +20,7 @@ from gatehouse.auth.login.captcha.glyphs import glyphs
 from gatehouse.auth.login.captcha.image import Painter
 from gatehouse.service import open_service
 from gatehouse.serving import connections
+from gatehouse.serving.nodes import renew_forever
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,7 +47,7 @@ def warm_up() -> None:
     gc.freeze()
 
 
-def run(settings: Settings) -> None:
+def run(settings: Settings, node: str) -> None:
     """Serve until told to stop."""
     server = Server(
         "gatehouse",
@@ -69,7 +70,7 @@ def run(settings: Settings) -> None:
     os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals)  # a worker takes them when it serves
     with TemporaryDirectory(prefix="gatehouse-") as folder:
         try:
-            server.serve(target_loader=partial(load_app, settings, Path(folder)), wrap_loader=False)
+            server.serve(target_loader=partial(load_app, settings, node, Path(folder)), wrap_loader=False)
         except SystemExit:
             if not server.interrupt_signal:
                 log.error("workers die as fast as they are started; giving up")  # noqa: TRY400 - no fault of this line
@@ -104,10 +105,11 @@ class RespawnPolicy:
         """Called by granian after a reload; start times are kept, since they are what the policy reads."""
 
 
-def load_app(settings: Settings, metrics_folder: Path) -> Any:
+def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
     app = WorkerApp(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    app.node = node
     gc.freeze()
     gc.enable()
     return app
@@ -119,8 +121,11 @@ class WorkerApp(App):
     Before that the handlers are the parent's or a loop's that is not running yet, and a signal would be lost.
     """
 
+    node: str  # the service that this worker belongs to
+
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__rsgi_init__(loop)
+        self._service.tasks.append(loop.create_task(renew_forever(self._service, self.node)))
         loop.call_soon(self._end_streams_on_stop, loop)
         loop.call_soon(_unblock_signals)
         loop.call_soon(connections.bound_unread_answers, self._service.settings.port)

@@ -162,6 +162,10 @@ class State(Protocol):
         """Return if the engine answers reads and writes."""
         ...
 
+    async def identity(self) -> str:
+        """A random name that the store has kept since it was first asked: two nodes see the same store or not."""
+        ...
+
     async def advice(self) -> list[str]:
         """What the engine lacks to keep the promises above, a sentence each; empty if all is well."""
         ...

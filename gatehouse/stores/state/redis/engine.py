@@ -23,6 +23,7 @@ import hashlib
 import math
 from collections import Counter
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, BackoffPolicy, Failures, Rotation, Session
@@ -200,6 +201,11 @@ class RedisState:
 
     async def ping(self) -> None:
         await self._call(b"gatehouse:ping", "SET", "gatehouse:ping", "1", "EX", 60)
+
+    async def identity(self) -> str:
+        name = b"gatehouse:identity"
+        await self._call(name, "SET", name, token_hex(16), "NX")
+        return str((await self._call(name, "GET", name)).decode())
 
     async def advice(self) -> list[str]:
         return await advice.gather(self._servers)

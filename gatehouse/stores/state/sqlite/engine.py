@@ -7,6 +7,7 @@ stands is remembered until the next commit, whoever makes it.
 
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -261,6 +262,14 @@ class SQLiteState:
 
     async def ping(self) -> None:
         await self._writer.write(lambda db: db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall())
+
+    async def identity(self) -> str:
+        def work(db: apsw.Connection) -> str:
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (token_hex(16),))
+            [(identity,)] = db.execute("SELECT value FROM meta WHERE name = 'identity'")
+            return str(identity)
+
+        return await self._writer.write(work)
 
     async def advice(self) -> list[str]:
         return []  # `connect` sets everything that matters

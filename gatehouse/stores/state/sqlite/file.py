@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS expiring_values (
   key TEXT PRIMARY KEY, value TEXT NOT NULL, expires REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS expiring_values_by_end ON expiring_values (expires);
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
 # Sessions are swept by the day on which they end, not by the second: a refresh almost never changes it, so it writes
