@@ -16,7 +16,7 @@ from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.contract.operation import PREFIX, Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
-from gatehouse.auth.audit import Event, SessionEnd
+from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import described
 from tests.support.running import environment, free_port
 
@@ -65,10 +65,14 @@ def test_every_code_is_documented() -> None:
         assert re.search(rf"\| {entry.status}( \+ `[^|]*`)? \| `{entry.code}` \|", text("contract.md")), entry
 
 
-def test_every_event_and_every_end_is_documented() -> None:
+def test_every_event_and_every_reason_is_documented() -> None:
     page = text("observing.md")
-    for tag in (*Event, *SessionEnd):
-        assert f"`{tag}`" in page, tag
+    for tag in Event:
+        assert f"| `{tag}` |" in page, tag
+    for event, tags in REASONS.items():
+        table = re.search(rf"\([^)]*`{re.escape(event)}`[^)]*\):\n\n\| reason \| \|\n\|---\|---\|\n((?:\|.*\n)+)", page)
+        assert table, event
+        assert re.findall(r"^\| `(\w+)` \|", table[1], re.MULTILINE) == [tag.value for tag in tags], event
 
 
 def test_every_metric_is_documented() -> None:

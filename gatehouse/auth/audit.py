@@ -1,33 +1,26 @@
 """The audit trail: every event that someone may one day have to explain, with who, whence, when and why.
 
-Recording never waits and never fails a request: the event goes to the log at once and into a bounded queue, from
-which a task writes batches to the accounts. When the queue is full (the database has been away for long) the log
-line is all that is kept, and the number of events lost to the database is counted. A stop writes what is queued.
+Recording never waits and never fails a request: the event goes to the log at once and to the writer. Events that
+anybody can cause at no cost are counted, and recorded as one for each interval. Reasons are tags, one set for each
+event, never a sentence: they are stored for years and are labels of metrics.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter
-from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from gatehouse import logs
+from gatehouse.auth.audit_aggregates import Aggregate, Aggregates
+from gatehouse.auth.audit_writer import AuditWriter
 from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
-from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-QUEUE_LIMIT = 20_000
-BATCH = 2_000
-RETRY_SECONDS = 1.0
-# A write for each event would cost more than the requests; a kill loses no more of the trail than this.
-GATHER_SECONDS = 0.25
 
 AGENT_LENGTH = 200
 
@@ -87,6 +80,32 @@ class LoginFailure(StrEnum):
     WAITING = "waiting"
 
 
+class RefreshOutcome(StrEnum):
+    """What a refresh did."""
+
+    ROTATED = "rotated"
+    REPEATED = "repeated"
+
+
+class RefreshFailure(StrEnum):
+    """Why a refresh was refused."""
+
+    NOT_OURS = "not_ours"
+    NO_SESSION = "no_session"
+    EXPIRED = "expired"
+    REUSE = "reuse"
+    DISABLED = "disabled"
+
+
+class KeyChange(StrEnum):
+    """Why a signing key was added or retired."""
+
+    AGE = "age"
+    ALGORITHM = "algorithm"
+    OPERATOR = "operator"
+    WITHDRAWN = "withdrawn"
+
+
 class SessionEnd(StrEnum):
     """Why a session ended."""
 
@@ -102,6 +121,27 @@ class SessionEnd(StrEnum):
     USER = "user"
 
 
+Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChange | SessionEnd
+
+# Which reasons an event may have; one that is not named here has none.
+REASONS: dict[Event, type[Reason]] = {
+    Event.LOGIN_FAILED: LoginFailure,
+    Event.REFRESH: RefreshOutcome,
+    Event.REFRESH_FAILED: RefreshFailure,
+    Event.SESSION_ENDED: SessionEnd,
+    Event.KEY_ADDED: KeyChange,
+    Event.KEY_RETIRED: KeyChange,
+}
+
+# What anybody can cause without an account, a captcha or a token of ours.
+AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
+    {
+        (Event.REFRESH_FAILED, RefreshFailure.NOT_OURS),
+        (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_GONE),
+    }
+)
+
+
 class Caller(NamedTuple):
     """Where a request comes from. The address is one we believe, the agent whatever it says of itself."""
 
@@ -112,15 +152,10 @@ class Caller(NamedTuple):
 
 class Audit:
     def __init__(self, trail: AuditTrail, clock: Callable[[], float]) -> None:
-        self._trail = trail
         self._clock = clock
-        self._queue: list[AuditEntry] = []
-        self._wake = asyncio.Event()
-        self._full = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._stopping = False
         self._log = log.bind()  # looked up once, and not for every event
-        self.lost = 0
+        self._aggregates: Aggregates[tuple[Event, Reason | None]] = Aggregates(clock, self._store_aggregate)
+        self.writer = AuditWriter(trail)
         self.counts: Counter[tuple[str, str]] = Counter()  # by event and reason, for the metrics
 
     def record(
@@ -130,80 +165,63 @@ class Audit:
         *,
         user: int | None = None,
         session: str | None = None,
-        reason: str | None = None,
+        reason: Reason | None = None,
         detail: Mapping[str, object] | None = None,
         actor: int | None = None,
     ) -> None:
         """`actor` is who did it, if that was done to somebody else or to no user at all."""
+        self.counts[event.value, reason.value if reason else ""] += 1
+        if (event, reason) in AGGREGATED:
+            self._aggregates.add((event, reason), caller.address)
+        else:
+            self._store(event, caller, user=user, session=session, reason=reason, detail=detail, actor=actor)
+
+    def _store(
+        self,
+        event: Event,
+        caller: Caller,
+        *,
+        user: int | None = None,
+        session: str | None = None,
+        reason: Reason | None,
+        detail: Mapping[str, object] | None,
+        actor: int | None = None,
+    ) -> None:
         encoded = msgspec.json.encode(detail).decode() if detail else None
         address, request = caller.address or None, caller.request or None
         agent = caller.agent[:AGENT_LENGTH] or None
-        entry = AuditEntry(
-            0, self._clock(), event.value, user, session, address, request, reason, encoded, actor, agent
-        )
+        tag = reason.value if reason else None
         if self._log.is_enabled_for(logging.INFO):
             facts = {
                 "user": user,
                 "session": session,
                 "address": address,
                 "request": request,
-                "reason": reason,
+                "reason": tag,
                 "actor": actor,
             }
             known = {name: value for name, value in facts.items() if value is not None}
             self._log.info(event.value, **known | dict(detail or {}))
-        self.counts[event.value, reason or ""] += 1
-        if len(self._queue) >= QUEUE_LIMIT:
-            self.lost += 1
-            return
-        self._queue.append(entry)
-        self._wake.set()
-        if len(self._queue) >= BATCH:
-            self._full.set()
+        self.writer.add(
+            AuditEntry(0, self._clock(), event.value, user, session, address, request, tag, encoded, actor, agent)
+        )
+
+    def _store_aggregate(self, kind: tuple[Event, Reason | None], found: Aggregate) -> None:
+        event, reason = kind
+        self._store(event, Caller(found.address), reason=reason, detail=found.detail(self._clock()))
 
     @property
     def queued(self) -> int:
-        return len(self._queue)
+        return len(self.writer.queue)
+
+    @property
+    def lost(self) -> int:
+        return self.writer.lost
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._write_forever())
+        self.writer.start()
 
     async def stop(self) -> None:
-        """Write what is queued and stop; if the database is away, the log lines are all that remains."""
-        self._stopping = True
-        self._wake.set()
-        self._full.set()
-        if self._task:
-            await self._task
-        else:
-            await self._write_forever()
-
-    async def _write_forever(self) -> None:
-        while self._queue or not self._stopping:
-            await self._wake.wait()
-            self._wake.clear()
-            await self._gather()
-            try:
-                await self._flush()
-            except StoreUnavailable as problem:
-                log.warning("audit events wait for the database", queued=len(self._queue), problem=str(problem))
-                if self._stopping:
-                    return
-                await asyncio.sleep(RETRY_SECONDS)
-                self._wake.set()
-
-    async def _gather(self) -> None:
-        """Let a batch come together, unless it is there already or the service stops."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._full.wait(), 0 if self._stopping else GATHER_SECONDS)
-
-    async def _flush(self) -> None:
-        """Write one batch. What has come meanwhile gathers like the first: in a storm there is always something."""
-        batch = self._queue[:BATCH]
-        if batch:
-            await self._trail.append(batch)
-            del self._queue[: len(batch)]
-        if self._queue:
-            self._wake.set()
-        if len(self._queue) < BATCH:
-            self._full.clear()
+        """Record what is being counted, and write all that is queued."""
+        self._aggregates.close_all()
+        await self.writer.stop()

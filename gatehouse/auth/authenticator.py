@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
+from gatehouse.auth.audit import (
+    Audit,
+    Caller,
+    Event,
+    LoginFailure,
+    RefreshFailure,
+    RefreshOutcome,
+    SessionEnd,
+)
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import TokenSet
 
@@ -54,30 +62,38 @@ class Authenticator:
         self._access_ttl = access_ttl
 
     async def login(self, attempt: LoginAttempt, caller: Caller) -> TokenSet:
-        session = await self._login(attempt, caller)
+        session, factor = await self._login(attempt, caller)
         tokens = await self._tokens(session, caller)
         if tokens is None:
+            reason = LoginFailure.DISABLED
+            self._audit.record(Event.LOGIN_FAILED, caller, user=session.user, session=session.id, reason=reason)
             raise CredentialsWrong("disabled while logging in")
+        detail = {"factor": factor} if factor else None
+        self._audit.record(Event.LOGIN, caller, user=session.user, session=session.id, detail=detail)
         return tokens
 
     async def refresh(self, token: str, caller: Caller) -> TokenSet:
         await self._throttle.admit_refresh(caller.address)
         known = self._refresh.decode(token)
         if known is None:
-            self._audit.record(Event.REFRESH_FAILED, caller, reason="not_ours")
-            raise RefreshTokenInvalid("not a token of ours")
+            raise self._refresh_failed(RefreshFailure.NOT_OURS, caller)
         session_id, generation = known
         try:
             rotated, session = await self._sessions.refresh(session_id, generation, caller)
         except RefreshTokenInvalid as refusal:
-            self._audit.record(Event.REFRESH_FAILED, caller, session=session_id, reason=str(refusal))
-            raise
+            raise self._refresh_failed(refusal.reason, caller, session_id) from None
         tokens = await self._tokens(session, caller)
         if tokens is None:
-            raise RefreshTokenInvalid("the user is disabled or gone")
-        reason = "rotated" if rotated else "repeated"
-        self._audit.record(Event.REFRESH, caller, user=session.user, session=session.id, reason=reason)
+            raise self._refresh_failed(RefreshFailure.DISABLED, caller, session.id, session.user)
+        outcome = RefreshOutcome.ROTATED if rotated else RefreshOutcome.REPEATED
+        self._audit.record(Event.REFRESH, caller, user=session.user, session=session.id, reason=outcome)
         return tokens
+
+    def _refresh_failed(
+        self, reason: RefreshFailure, caller: Caller, session: str | None = None, user: int | None = None
+    ) -> RefreshTokenInvalid:
+        self._audit.record(Event.REFRESH_FAILED, caller, user=user, session=session, reason=reason)
+        return RefreshTokenInvalid(reason)
 
     async def logout(self, token: str | None, caller: Caller) -> None:
         claims, _ = await self._live_claims(token)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gatehouse.auth.accounts.policy import PasswordProblem
+    from gatehouse.auth.audit import RefreshFailure
 
 
 class Refused(Exception):
@@ -114,6 +115,10 @@ class AccessTokenInvalid(Refused):
 
 class RefreshTokenInvalid(Refused):
     """The refresh token opens nothing, or nothing any more."""
+
+    def __init__(self, reason: RefreshFailure) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
 
 
 class NoSuchSession(Refused):

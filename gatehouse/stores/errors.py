@@ -9,6 +9,10 @@ class StoreUnavailable(StoreError):
     """The engine cannot be reached, is too slow, or refused the work. Nothing may be assumed to have happened."""
 
 
+class ValuesRefused(StoreUnavailable):
+    """The engine answers, and refuses these values: asking again is in vain."""
+
+
 class Duplicate(StoreError):
     """Something with this name exists already."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gatehouse.auth import audit
-from gatehouse.auth.audit import Caller, Event, SessionEnd
+from gatehouse.auth import audit_aggregates, audit_writer
+from gatehouse.auth.audit import REASONS, Caller, Event, SessionEnd
 from gatehouse.stores.accounts.audit_trail import AuditEntry
+from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 
@@ -22,7 +25,7 @@ def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
 
 def trail(gatehouse: InProcess) -> list[AuditEntry]:
     """Everything recorded so far, written or still queued."""
-    return [*gatehouse.run(gatehouse.service.trail.read()), *gatehouse.service.audit._queue]
+    return [*gatehouse.run(gatehouse.service.trail.read()), *gatehouse.service.audit.writer.queue]
 
 
 def ends(gatehouse: InProcess) -> list[str | None]:
@@ -43,6 +46,7 @@ def test_failures_say_why_and_name_only_those_who_exist(gatehouse: InProcess) ->
     gatehouse.login(username="nobody")
     gatehouse.login(changes={"captchaCode": "zzzz"})
     gatehouse.login(changes={"captchaId": "00000000-0000-0000-0000-000000000000"})
+    gatehouse.run(gatehouse.service.audit.stop())
     failed = [(entry.user, entry.reason) for entry in trail(gatehouse) if entry.event == Event.LOGIN_FAILED]
     assert failed == [(1, "password"), (None, "unknown_name"), (None, "captcha_wrong"), (None, "captcha_gone")]
     assert "nobody" not in str(trail(gatehouse)), "what was typed as a name may have been a password"
@@ -127,14 +131,12 @@ def test_refreshes_and_password_changes(gatehouse: InProcess) -> None:
     tokens = gatehouse.login().data
     second = gatehouse.refresh(tokens["refreshToken"]).data
     gatehouse.refresh(tokens["refreshToken"])
-    gatehouse.refresh("nonsense")
     body = {"currentPassword": PASSWORD, "newPassword": "a quite new password"}
     gatehouse.request("PUT", "/api/v1/users/me/password", token=second["accessToken"], body=body)
     events = [(entry.event, entry.reason) for entry in trail(gatehouse)][1:]
     assert events == [
         (Event.REFRESH, "rotated"),
         (Event.REFRESH, "repeated"),
-        (Event.REFRESH_FAILED, "not_ours"),
         (Event.PASSWORD_CHANGED, None),
     ]
 
@@ -152,7 +154,7 @@ def test_events_are_kept_for_the_time_that_is_set(gatehouse: InProcess) -> None:
 def test_a_full_queue_loses_events_and_counts_them_and_fails_nobody(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "QUEUE_LIMIT", 0)
+    monkeypatch.setattr(audit_writer, "QUEUE_LIMIT", 0)
     assert gatehouse.login().status == 200
     assert gatehouse.service.audit.lost == 1
 
@@ -160,3 +162,127 @@ def test_a_full_queue_loses_events_and_counts_them_and_fails_nobody(
 def test_every_event_has_a_tag_that_fits_its_column() -> None:
     assert all(len(event) <= 40 for event in Event)
     assert len(set(Event)) == len(Event)
+
+
+def test_every_reason_is_a_tag_of_its_event(gatehouse: InProcess) -> None:
+    """Whatever is recorded: an event has the reasons that are listed for it, or none."""
+    tokens = gatehouse.login().data
+    gatehouse.refresh("nonsense")
+    gatehouse.refresh(tokens["refreshToken"])
+    gatehouse.login(password="wrong")
+    gatehouse.clock.move(60)
+    gatehouse.refresh(tokens["refreshToken"])
+    gatehouse.refresh(tokens["refreshToken"])
+    late = gatehouse.login().data
+    gatehouse.clock.move(604_800)
+    gatehouse.refresh(late["refreshToken"])
+    gatehouse.run(gatehouse.service.key_rotation.rotate_if_due())
+    gatehouse.run(gatehouse.service.audit.stop())
+    recorded = trail(gatehouse)
+    assert {entry.reason for entry in recorded if entry.event == Event.REFRESH_FAILED} == {
+        "not_ours", "no_session", "expired", "reuse",
+    }  # fmt: skip
+    for entry in recorded:
+        event = Event(entry.event)
+        assert entry.reason in {None, *REASONS.get(event, ())}, entry
+        assert (entry.reason is None) == (event not in REASONS), entry
+    assert {reason for _, reason in gatehouse.service.audit.counts} <= {
+        "",
+        *(tag for tags in REASONS.values() for tag in tags),
+    }
+
+
+def test_reasons_are_tags() -> None:
+    tags = [tag for tags in REASONS.values() for tag in tags]
+    assert all(re.fullmatch(r"[a-z_]{1,64}", tag) for tag in tags)
+
+
+def test_a_refresh_by_a_disabled_user_is_a_failure(gatehouse: InProcess) -> None:
+    tokens = gatehouse.login().data
+    # The moment in which the user is disabled already and the sessions have not ended yet.
+    gatehouse.run(gatehouse.service.accounts.users.change(1, enabled=False))
+    gatehouse.clock.move(61)
+    assert gatehouse.refresh(tokens["refreshToken"]).code == "A0231"
+    events = [(entry.event, entry.user, entry.reason) for entry in trail(gatehouse)][1:]
+    assert events == [(Event.SESSION_ENDED, 1, "disabled"), (Event.REFRESH_FAILED, 1, "disabled")]
+
+
+def test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = gatehouse.service.sessions
+    opened = sessions.open
+
+    async def disabled_meanwhile(user: int, caller: Caller) -> Session:
+        await gatehouse.service.accounts.users.change(1, enabled=False)
+        return await opened(user, caller)
+
+    monkeypatch.setattr(sessions, "open", disabled_meanwhile)
+    assert gatehouse.login().code == "A0210"
+    events = [(entry.event, entry.user, entry.reason) for entry in trail(gatehouse)]
+    assert events == [(Event.SESSION_ENDED, 1, "disabled"), (Event.LOGIN_FAILED, 1, "disabled")]
+
+
+def test_a_row_that_the_database_refuses_does_not_stop_the_trail(tmp_path: Path, engines: None) -> None:
+    with InProcess(tmp_path / "data") as gatehouse:
+        audit, good = gatehouse.service.audit, []
+        for number in range(40):
+            caller = Caller(address="fe80::1%" + "x" * 100) if number == 7 else Caller(request=f"good {number}")
+            user = 2**70 if number in {0, 21, 39} else number
+            audit.record(Event.LOGIN, caller, user=user)
+            if number not in {0, 7, 21, 39}:
+                good.append(f"good {number}")
+        gatehouse.run(asyncio.sleep(1))
+        audit.record(Event.LOGOUT, Caller(request="later"))
+        gatehouse.run(audit.stop())
+        stored = gatehouse.run(gatehouse.service.trail.read())
+        assert [entry.request for entry in stored if entry.request] == [*good, "later"]
+        assert audit.lost == 40 - len(stored) + 1
+        assert audit.lost >= 3
+
+
+def test_garbage_that_anybody_can_send_is_one_row_for_each_interval(gatehouse: InProcess) -> None:
+    for n in range(50):
+        gatehouse.request(
+            "POST", "/api/v1/auth/refresh-token", body={"refreshToken": f"x{n}"}, address=f"203.0.113.{n % 3}"
+        )
+    gatehouse.clock.move(300)
+    gatehouse.refresh("one more")
+    gatehouse.run(gatehouse.service.audit.stop())
+    rows = [(entry.event, entry.reason, entry.address, entry.detail) for entry in trail(gatehouse)]
+    assert rows == [
+        ("refresh.failed", "not_ours", None, '{"count":50,"addresses":3,"seconds":300}'),
+        ("refresh.failed", "not_ours", "127.0.0.1", '{"count":1,"addresses":1,"seconds":0}'),
+    ]
+    assert gatehouse.service.audit.counts["refresh.failed", "not_ours"] == 51, "metrics count each at once"
+
+
+def test_made_up_captchas_are_aggregated_too(gatehouse: InProcess) -> None:
+    for n in range(20):
+        gatehouse.login(changes={"captchaId": f"00000000-0000-4000-8000-{n:012}"})
+    gatehouse.run(gatehouse.service.audit.stop())
+    [row] = trail(gatehouse)
+    assert (row.reason, row.address, row.detail) == (
+        "captcha_gone", "127.0.0.1", '{"count":20,"addresses":1,"seconds":0}',
+    )  # fmt: skip
+
+
+def test_an_interval_ends_by_itself(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_aggregates, "AGGREGATE_SECONDS", 0.05)
+    gatehouse.refresh("nonsense")
+    gatehouse.run(asyncio.sleep(0.1))
+    assert [entry.reason for entry in trail(gatehouse)] == ["not_ours"]
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded"])
+def test_an_address_with_a_scope_id_is_not_believed(tmp_path: Path, name: str) -> None:
+    with InProcess(tmp_path / "data", trusted_proxies="10.0.0.0/8") as gatehouse:
+        forwarded = "fe80::1%" + "x" * 100
+        value = f'for="[{forwarded}]"' if name == "Forwarded" else forwarded
+        assert gatehouse.login(address="10.1.2.3", headers={name: value}).status == 200
+        assert [entry.address for entry in trail(gatehouse)] == ["10.1.2.3"]
+
+
+def test_a_link_local_peer_is_known_without_its_interface(gatehouse: InProcess) -> None:
+    gatehouse.login(address="fe80::1%eth0")
+    assert [entry.address for entry in trail(gatehouse)] == ["fe80::1"]

@@ -26,7 +26,8 @@ _FORWARDED_FOR = re.compile(r'(?:^|[;,])\s*for\s*=\s*("[^"]*"|[^;,\s]*)', re.IGN
 
 def peer_address(client: str) -> str:
     """From `1.2.3.4:5678` or `[::1]:5678` as the server writes it; empty if there is none."""
-    return _normal(client.rpartition(":")[0].strip("[]"))
+    host = client.rpartition(":")[0].strip("[]")
+    return _normal(host.partition("%")[0])  # which of our interfaces a link-local peer is on says nothing about it
 
 
 @lru_cache(maxsize=4096)  # written by the server, so it is short
@@ -75,5 +76,7 @@ def _parse_short(text: str) -> Address | None:
         parsed = ipaddress.ip_address(text)
     except ValueError:
         return None
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    return mapped or parsed
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return parsed
+    # A scope id is free text of any length, and means nothing beyond the machine that wrote it.
+    return None if parsed.scope_id else parsed.ipv4_mapped or parsed

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, Caller, Event, KeyChange
 from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS, new_key, unseal_private
 from gatehouse.auth.keys.sealing import SIGNING_KEYS, seal
 from gatehouse.stores.errors import Missing
@@ -48,7 +48,7 @@ class KeyRotation:
     async def rotate(self, caller: Caller) -> StoredKey | None:
         """A new key; None if another node has made one in this moment."""
         await self._ring.load()
-        return await self._replace(self._newest(), caller, "operator")
+        return await self._replace(self._newest(), caller, KeyChange.OPERATOR)
 
     async def withdraw(self, kid: str, caller: Caller) -> StoredKey | None:
         """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
@@ -58,9 +58,9 @@ class KeyRotation:
         others = [key for key in self._ring.stored if key.kid != kid and key.retired is None]
         successor = None if others else new_key(self._ring.secrets[0], self._algorithm, self._clock())
         await self._store.delete(kid, successor)
-        self._record(Event.KEY_RETIRED, kid, caller, "withdrawn")
+        self._record(Event.KEY_RETIRED, kid, caller, KeyChange.WITHDRAWN)
         if successor is not None:
-            self._record(Event.KEY_ADDED, successor.kid, caller, "withdrawn")
+            self._record(Event.KEY_ADDED, successor.kid, caller, KeyChange.WITHDRAWN)
         await self._ring.load()
         return successor
 
@@ -69,9 +69,9 @@ class KeyRotation:
         now = self._clock()
         newest = self._newest()
         if newest is None or now >= newest.created + self._max_age:
-            await self._replace(newest, Caller(), "age")
+            await self._replace(newest, Caller(), KeyChange.AGE)
         elif newest.algorithm != self._algorithm and now >= newest.created + PUBLISHED_BEFORE_SIGNING_SECONDS:
-            await self._replace(newest, Caller(), "algorithm")
+            await self._replace(newest, Caller(), KeyChange.ALGORITHM)
         for key in self._ring.stored:
             if now >= self._ring.verifies_until(key):
                 await self._store.delete(key.kid)
@@ -83,7 +83,7 @@ class KeyRotation:
         await self._store.reseal({kid: seal(secret, SIGNING_KEYS, kid, private) for kid, private in opened.items()})
         return len(stored)
 
-    async def _replace(self, old: StoredKey | None, caller: Caller, reason: str) -> StoredKey | None:
+    async def _replace(self, old: StoredKey | None, caller: Caller, reason: KeyChange) -> StoredKey | None:
         """Replace the key that was found to be the newest; None if it is not any more, and nothing is done then."""
         now = self._clock()
         new = new_key(self._ring.secrets[0], self._algorithm, now)
@@ -101,5 +101,5 @@ class KeyRotation:
         """The key without a successor."""
         return next((key for key in reversed(self._ring.stored) if key.retired is None), None)
 
-    def _record(self, event: Event, kid: str, caller: Caller, reason: str) -> None:
+    def _record(self, event: Event, kid: str, caller: Caller, reason: KeyChange) -> None:
         self._audit.record(event, caller, reason=reason, detail={"kid": kid})

@@ -43,6 +43,13 @@ class LoginAttempt(NamedTuple):
     otp_code: str | None = None
 
 
+class OpenedLogin(NamedTuple):
+    """The session of a login, and the second factor that was shown, if any. It is recorded once it has tokens."""
+
+    session: Session
+    factor: str | None
+
+
 class Login:
     def __init__(
         self,
@@ -72,12 +79,12 @@ class Login:
         self._decoy_hashes = decoy_hashes
         self._second_factor = second_factor
 
-    async def __call__(self, attempt: LoginAttempt, caller: Caller) -> Session:
+    async def __call__(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
         # Before anything else: in a flood most logins end here, and have cost nothing.
         with self._hashes.reserve(name_key(attempt.username)):
             return await self._log_in(attempt, caller)
 
-    async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> Session:
+    async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
         await self._throttle.admit_login(caller.address)
         given = self._second_factor.read(attempt.captcha_answer, attempt.otp_code)
         await self._pass_captcha(attempt, given, caller)
@@ -106,9 +113,7 @@ class Login:
         await self._throttle.succeeded(key, attempt.username, caller.address)
         if verdict.outdated:
             await self._replace_hash(user, attempt.password, caller)
-        detail = {"factor": factor} if factor else None
-        self._audit.record(Event.LOGIN, caller, user=user.id, session=session.id, detail=detail)
-        return session
+        return OpenedLogin(session, factor)
 
     async def _pass_captcha(self, attempt: LoginAttempt, given: GivenCode, caller: Caller) -> None:
         """Use up the captcha that is named, whatever comes of it, before anything costly happens."""
@@ -154,6 +159,8 @@ class Login:
             return
         if now is None or not (await self._hashes.check(now.password, attempt.password)).right:
             await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
+            reason = LoginFailure.PASSWORD
+            self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=session.id, reason=reason)
             raise CredentialsWrong
 
     async def _replace_hash(self, user: User, password: str, caller: Caller) -> None:

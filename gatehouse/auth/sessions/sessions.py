@@ -15,7 +15,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
+from gatehouse.auth.audit import Audit, Caller, Event, RefreshFailure, SessionEnd
 from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.state.protocol import Rotation, Session, State
@@ -100,7 +100,7 @@ class Sessions:
         now = self._clock()
         attempt = await self._state.rotate_session(session_id, generation, now, now + self._lifetimes.idle)
         if attempt is None:
-            raise RefreshTokenInvalid("no such session")
+            raise RefreshTokenInvalid(RefreshFailure.NO_SESSION)
         if attempt.rotated:
             return attempt
         match classify_refresh_token(attempt.session, generation, now, self._lifetimes.grace):
@@ -108,12 +108,12 @@ class Sessions:
                 return attempt
             case RefreshTokenStatus.EXPIRED:
                 await self.end(session_id, expiry_reason(attempt.session), caller)
-                raise RefreshTokenInvalid("the session is over")
+                raise RefreshTokenInvalid(RefreshFailure.EXPIRED)
             case _:
                 # Two parties hold tokens of this session and one of them stole them; which, nobody can tell.
                 # The end is stored here, before the refusal leaves: whatever becomes of the answer, it stands.
                 await self.end(session_id, SessionEnd.REUSE, caller)
-                raise RefreshTokenInvalid("a used refresh token was presented")
+                raise RefreshTokenInvalid(RefreshFailure.REUSE)
 
     async def end(self, session_id: str, reason: SessionEnd, caller: Caller) -> Session | None:
         """End one session; what is returned was ended by this call and by no other."""

@@ -6,9 +6,11 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, func, insert, or_, select
+from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.login_days import count_logins
 from gatehouse.stores.accounts.schema import audit_events
+from gatehouse.stores.errors import ValuesRefused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,8 +90,12 @@ class AuditTrail:
         self._database = database
 
     async def append(self, entries: Sequence[AuditEntry]) -> None:
-        async with self._database.writing() as db:
-            await write(db, entries)
+        """All or none; `ValuesRefused` if the database does not take one of them as it is."""
+        try:
+            async with self._database.writing() as db:
+                await write(db, entries)
+        except (IntegrityError, ValueError, OverflowError) as problem:  # the last two before anything is sent
+            raise ValuesRefused(f"accounts database: {type(problem).__name__}") from problem
 
     async def read(
         self,

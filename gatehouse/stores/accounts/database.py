@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import StaticPool
 
-from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.errors import StoreUnavailable, ValuesRefused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -164,7 +164,8 @@ class Database:
         except self._outages as problem:
             # The driver's text may hold values; the type alone says enough.
             cause = problem.orig if isinstance(problem, DBAPIError) else problem
-            raise StoreUnavailable(f"accounts database: {type(cause).__name__}") from problem
+            kind = ValuesRefused if _refuses_values(problem) else StoreUnavailable
+            raise kind(f"accounts database: {type(cause).__name__}") from problem
 
     async def ping(self) -> None:
         async with self.reading() as connection:
@@ -216,6 +217,18 @@ def _driver_errors(dialect: str) -> tuple[type[Exception], ...]:
     import asyncpg  # noqa: PLC0415 - an extra: not everybody has it
 
     return (asyncpg.PostgresError, asyncpg.InterfaceError)
+
+
+def _refuses_values(problem: BaseException) -> bool:
+    """Whether the database, or its driver, complains of the values and not of itself."""
+    cause = problem.orig if isinstance(problem, DBAPIError) else problem
+    state = str(getattr(cause, "sqlstate", None) or "")
+    # Class 22 of SQL is "data exception". The drivers find some of them before they send anything.
+    return state.startswith("22") or isinstance(cause, DataError) or isinstance(_origin(cause), ValueError)
+
+
+def _origin(cause: BaseException | None) -> BaseException | None:
+    return cause.__cause__ if cause is not None else None
 
 
 def new_id(result: CursorResult[Any]) -> int:

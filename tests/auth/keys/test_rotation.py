@@ -48,7 +48,7 @@ def reload(*nodes: InProcess) -> None:
 
 def settle(*nodes: InProcess) -> None:
     """Let the audit trail be written: a loop that stands still in the middle of it would keep the others waiting."""
-    while any(node.service.audit._queue for node in nodes):
+    while any(node.service.audit.queued for node in nodes):
         for node in nodes:
             node.run(asyncio.sleep(0.001))
 
