@@ -11,7 +11,9 @@ import pytest
 
 from gatehouse.auth import audit_aggregates, audit_writer
 from gatehouse.auth.audit import REASONS, Caller, Event, SessionEnd
+from gatehouse.auth.login.passwords import hash_password
 from gatehouse.stores.accounts.audit_trail import AuditEntry
+from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
@@ -112,11 +114,13 @@ def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
 
 
 def test_disabling_and_deleting_are_told_apart(gatehouse: InProcess) -> None:
-    gatehouse.login()
-    gatehouse.run(gatehouse.service.accounts.disable_user("admin"))
-    gatehouse.run(gatehouse.service.accounts.enable_user("admin"))
-    gatehouse.login()
-    gatehouse.run(gatehouse.service.accounts.delete_user("admin"))
+    accounts = gatehouse.service.accounts
+    gatehouse.run(accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+    gatehouse.login("ann")
+    gatehouse.run(accounts.disable_user("ann"))
+    gatehouse.run(accounts.enable_user("ann"))
+    gatehouse.login("ann")
+    gatehouse.run(accounts.delete_user("ann"))
     assert ends(gatehouse) == ["disabled", "deleted"]
 
 
