@@ -26,6 +26,7 @@ COMMANDS = {
     "user": ("user", "People who can log in."),
     "role": ("role", "Roles, and the perms they give."),
     "dept": ("dept", "Departments, the tree that users belong to."),
+    "menu": ("menu", "What the console's side menu shows, and its buttons."),
     "session": ("session", "Who is logged in, and from where."),
     "limit": ("limit", "Names that must wait after failed logins."),
     "audit": ("audit", "Show the audit trail: who did what, whence, when and why."),

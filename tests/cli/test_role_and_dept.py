@@ -110,3 +110,49 @@ def test_departments_that_are_wrong_get_one_line(typed: Terminal) -> None:
     assert "1 to 64 printable" in typed("dept", "add", "\x1b[31m").refused()
     assert "is not in the range" in typed("dept", "edit", "99999999999999999999", "--name", "x").refused()
     assert "not a valid integer" in typed("dept", "delete", "north").refused()
+
+
+def test_a_department_is_switched_off_and_sorted(typed: Terminal) -> None:
+    made = typed("dept", "add", "Closed", "--parent", "1", "--json").json["id"]
+    typed("dept", "edit", str(made), "--disable", "--code", "C", "--sort", "9").done()
+    typed("dept", "edit", str(made), "--enable").done()
+    typed("dept", "delete", str(made), "--yes").done()
+
+
+def test_menus_are_made_assigned_and_deleted(
+    client: httpx.Client, typed: Terminal, clerk: str, tokens: dict[str, object]
+) -> None:
+    shop = typed("menu", "add", "folder", "Shop", "--path", "/shop", "--json").json["id"]
+    orders = typed(
+        "menu",
+        "add",
+        "page",
+        "Orders",
+        "--parent",
+        str(shop),
+        "--path",
+        "orders",
+        "--component",
+        "shop/orders",
+        "--json",
+    ).json["id"]
+    ship = typed("menu", "add", "button", "Ship", "--parent", str(orders), "--perm", "shop:order:ship", "--json").json
+    typed("menu", "edit", str(orders), "--name", "Open orders", "--keep-alive").done()
+    assert f"Open orders  id {orders}, page, shop/orders" in typed("menu", "list").done()
+    typed("menu", "assign", clerk, str(shop), str(orders), str(ship["id"])).done()
+    held = typed("menu", "list", "--role", clerk, "--json").json
+    assert {each["id"] for each in held} == {shop, orders, ship["id"]}
+    assert next(each for each in held if each["id"] == orders)["keep_alive"] is True
+    assert me(client, tokens)["perms"] == ["shop:order:ship"]
+    assert "Deleted menu" in typed("menu", "delete", str(shop), "--yes").done()
+    assert typed("menu", "list", "--role", clerk).done() == "No menus.\n"
+    assert me(client, tokens)["perms"] == ["shop:order:ship"], "a perm is the role's, not the button's"
+
+
+def test_menus_that_are_wrong_get_one_line(typed: Terminal, clerk: str) -> None:
+    assert "perm" in typed("menu", "add", "button", "Ship", "--parent", "2").refused()
+    assert "does not go there" in typed("menu", "add", "button", "Ship", "--perm", "a:b:c").refused()
+    assert "no menu 999" in typed("menu", "delete", "999", "--yes").refused()
+    assert "no menu 999" in typed("menu", "assign", clerk, "999").refused()
+    assert "nothing to change" in typed("menu", "edit", "1").refused()
+    assert "below itself" in typed("menu", "edit", "1", "--parent", "1").refused()
