@@ -144,7 +144,12 @@ def _say(summary: Summary) -> None:
 
 
 def _tallies(summary: Summary) -> dict[str, ImportCount]:
-    return {"departments": summary.departments, "roles": summary.roles, "users": summary.users}
+    return {
+        "departments": summary.departments,
+        "roles": summary.roles,
+        "menus": summary.menus,
+        "users": summary.users,
+    }
 
 
 def _document(summary: Summary) -> dict[str, Any]:

@@ -6,15 +6,17 @@ import csv
 import io
 import os
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 from msgspec import UNSET
 
 from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
-from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, RoleLine, UserLine
+from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, MenuLine, RoleLine, UserLine
 from gatehouse.transfer.rows import BATCH
 
 if TYPE_CHECKING:
@@ -68,8 +70,14 @@ async def _lines(database: Database, users: Users, form: Format, *, with_hashes:
     if form is Format.JSONL:
         for department in await Departments(database).all():
             yield DepartmentLine(department.id, department.name, department.parent)
+        menus = Menus(database)
+        for menu in await menus.all():
+            values = asdict(menu)
+            yield MenuLine(kind=values.pop("type"), **values)
+        given = await menus.by_role()
         for role in await Roles(database).all():
-            yield RoleLine(role.code, role.name, role.enabled, list(role.perms))
+            shown = sorted(given.get(role.code, ()))
+            yield RoleLine(role.code, role.name, role.enabled, list(role.perms), shown)
     else:
         yield None  # the line with the names of the columns
     after = 0

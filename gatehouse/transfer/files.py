@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from gatehouse.auth.accounts import policy
-from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, Line, RoleLine, UserLine, format_of
+from gatehouse.auth.accounts.menus import complete
+from gatehouse.stores.accounts.menus import Menu, MenuType
+from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, Line, MenuLine, RoleLine, UserLine, format_of
+from gatehouse.transfer.menus import MenuRow
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
     from pathlib import Path
 
 Key = TypeVar("Key")
@@ -33,6 +36,8 @@ class UserFile:
         self._path = path
         self._departments: dict[int, DepartmentRow] = {}
         self._roles: dict[str, RoleRow] = {}
+        self._menus: dict[int, MenuRow] = {}
+        self._assigned: dict[str, frozenset[int]] = {}
         self._users = 0
         self.refused: list[Remark] = []
         self.adapted: list[Remark] = []
@@ -50,6 +55,10 @@ class UserFile:
                         _keep(self._departments, line.id, _department(place, line))
                     case RoleLine():
                         _keep(self._roles, line.code, _role(place, line))
+                        if line.menus is not msgspec.UNSET:
+                            self._assigned[line.code] = frozenset(line.menus)
+                    case MenuLine():
+                        _keep(self._menus, line.id, _menu(place, line))
             except ValueError as problem:
                 self.refused.append(Remark(place, str(problem)))
 
@@ -58,6 +67,9 @@ class UserFile:
 
     async def roles(self) -> Sequence[RoleRow]:
         return list(self._roles.values())
+
+    async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
+        return list(self._menus.values()), self._assigned
 
     async def count(self) -> int:
         return self._users
@@ -123,10 +135,15 @@ def _said(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _line(value: dict[str, Any]) -> Line:
-    kinds: dict[str, type[Line]] = {"department": DepartmentLine, "role": RoleLine, "user": UserLine}
+    kinds: dict[str, type[Line]] = {
+        "department": DepartmentLine,
+        "role": RoleLine,
+        "menu": MenuLine,
+        "user": UserLine,
+    }
     kind = kinds.get(str(value.get("type", "user")))
     if kind is None:
-        raise ValueError("the type is none of department, role, user")
+        raise ValueError("the type is none of department, role, menu, user")
     # Not strict: a CSV cell is text, whatever it means.
     return msgspec.convert({"type": "user"} | value, kind, strict=False)
 
@@ -150,6 +167,14 @@ def _role(place: str, line: RoleLine) -> RoleRow:
     for perm in line.perms:
         policy.check_perm(perm)
     return RoleRow(place, line.code, line.name, line.enabled, tuple(dict.fromkeys(line.perms)))
+
+
+def _menu(place: str, line: MenuLine) -> MenuRow:
+    if not 0 < line.id < 2**53:
+        raise ValueError(f"{line.id} is not an id")
+    values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
+    checked = complete({**values, "type": line.kind})
+    return MenuRow(place, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
 
 
 def _user(place: str, line: UserLine) -> UserRow:

@@ -20,6 +20,7 @@ from gatehouse.stores.accounts.departments import Department, Departments
 from gatehouse.stores.accounts.roles import Role, Roles
 from gatehouse.stores.accounts.users import Users, name_key
 from gatehouse.stores.errors import Duplicate
+from gatehouse.transfer.menus import MenuImport
 from gatehouse.transfer.plan import Context, Plan, Seen, plan
 from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles
 
@@ -48,6 +49,7 @@ class Importer:
         dry_run: bool = False,
         overwrite_passwords: bool = False,
     ) -> None:
+        self._database = database
         self._bulk = Bulk(database)
         self._users = Users(database)
         self._roles = Roles(database)
@@ -66,6 +68,9 @@ class Importer:
         self._makes_way = await self._untouched_administrator()
         here, root = await self._bring_departments(await source.departments())
         codes = await self._bring_roles(await source.roles())
+        bring_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
+        self._summary.menus, remarks = await bring_menus(*await source.menus())
+        self._summary.adapted += remarks
         context = Context(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
         async for read, rows in source.users():

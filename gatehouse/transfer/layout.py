@@ -1,8 +1,8 @@
 """The files that accounts are written to and read from.
 
-JSON Lines: one object a line, its `type` department, role or user (user if there is none). CSV: users only, a line with
-the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as its hash, and only
-if it was asked for.
+JSON Lines: one object a line, its `type` department, role, menu or user (user if there is none). CSV: users only, a
+line with the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as its hash,
+and only if it was asked for.
 """
 
 from __future__ import annotations
@@ -41,6 +41,29 @@ class RoleLine(Struct, tag="role", forbid_unknown_fields=True):
     name: str
     enabled: bool
     perms: list[str]
+    menus: list[int] | UnsetType = UNSET  # folders, pages and links that the role shows
+
+
+class MenuLine(Struct, tag="menu", forbid_unknown_fields=True, rename="camel", omit_defaults=True):
+    """`kind` is C for a folder, M a page, E a link, B a button."""
+
+    id: int
+    name: str
+    kind: str
+    parent: int | None = None
+    route_name: str = ""
+    route_path: str = ""
+    component: str = ""
+    perm: str = ""
+    icon: str = ""
+    redirect: str = ""
+    params: str = ""
+    sort: int = 0
+    visible: bool = True
+    keep_alive: bool = False
+    always_show: bool = False
+    created: float = 0.0
+    external_url: str = ""
 
 
 class UserLine(Struct, tag="user", forbid_unknown_fields=True, rename="camel", omit_defaults=True):
@@ -58,7 +81,7 @@ class UserLine(Struct, tag="user", forbid_unknown_fields=True, rename="camel", o
     password_hash: str | UnsetType = UNSET
 
 
-Line = DepartmentLine | RoleLine | UserLine
+Line = DepartmentLine | RoleLine | MenuLine | UserLine
 
 # The columns of CSV, in this order; a file to read may have any of them, in any order.
 COLUMNS = (

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from gatehouse.transfer.menus import MenuRow
+
 BATCH = 500
 
 
@@ -53,7 +55,7 @@ class UserRow:
 
 
 class Source(Protocol):
-    """Read in this order: departments, roles, users. What cannot be used is refused, and told in `refused`."""
+    """Read in this order: departments, roles, menus, users. What cannot be used is refused, and told in `refused`."""
 
     refused: list[Remark]
     adapted: list[Remark]
@@ -71,6 +73,10 @@ class Source(Protocol):
     async def departments(self) -> Sequence[DepartmentRow]: ...
 
     async def roles(self) -> Sequence[RoleRow]: ...
+
+    async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
+        """Menus, and which of them each role shows, by its code. Asked after the roles."""
+        ...
 
     async def count(self) -> int:
         """How many rows of users there are, good and bad."""
@@ -96,6 +102,7 @@ class Summary:
     departments: ImportCount = field(default_factory=ImportCount)
     roles: ImportCount = field(default_factory=ImportCount)
     users: ImportCount = field(default_factory=ImportCount)
+    menus: ImportCount = field(default_factory=ImportCount)
     skipped: int = 0
     made_way: str | None = None  # the administrator of the first start, if it was replaced
     refused: list[Remark] = field(default_factory=list)

@@ -2,7 +2,8 @@
 
     sys_user       id, username, nickname, password, dept_id, avatar, status, is_deleted, create_time
     sys_role       id, code, name, status, is_deleted
-    sys_menu       id, type, perm           a button (type B or 4) carries a perm
+    sys_menu       id, type, perm, parent_id, name, route_path, component, ...
+                                            a button (type B or 4) carries a perm
     sys_user_role  user_id, role_id         sys_role_menu  role_id, menu_id
     sys_dept       id, name, parent_id, is_deleted
 
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from gatehouse.auth.accounts import policy
+from gatehouse.stores.accounts.menus import MenuType
 from gatehouse.transfer.foreign import Wanted, moment, number, reading
+from gatehouse.transfer.menus import MenuRow, read_row
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow, shown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from sqlalchemy import ColumnClause, TableClause
 
@@ -56,6 +59,19 @@ TABLES = {
         "id": _ID,
         "type": Wanted(("type", "menu_type")),
         "perm": Wanted(("perm", "perms", "permission")),
+        "parent": Wanted(("parent_id",), required=False),
+        "name": Wanted(("name", "menu_name"), required=False),
+        "route_name": Wanted(("route_name",), required=False),
+        "route_path": Wanted(("route_path", "path"), required=False),
+        "component": Wanted(("component",), required=False),
+        "external_url": Wanted(("external_url",), required=False),
+        "icon": Wanted(("icon",), required=False),
+        "redirect": Wanted(("redirect", "redirect_url"), required=False),
+        "params": Wanted(("params",), required=False),
+        "sort": Wanted(("sort",), required=False),
+        "visible": Wanted(("visible",), required=False),
+        "keep_alive": Wanted(("keep_alive",), required=False),
+        "always_show": Wanted(("always_show",), required=False),
         "deleted": Wanted(_DELETED, required=False),
     },
     "sys_user_role": {"user": Wanted(("user_id",)), "role": Wanted(("role_id",))},
@@ -151,6 +167,25 @@ class Youlai:
             if role is not None and menu in buttons:
                 given.setdefault(role, set()).add(buttons[menu])
         return given
+
+    async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
+        """Only from a table that says where its pages are: versions without it keep them in the front end."""
+        if "route_path" not in self._found["sys_menu"][1]:
+            return [], {}
+        rows: list[MenuRow] = []
+        for row in sorted(await self._all("sys_menu"), key=_key):
+            read = None if _is_deleted(row) else read_row(row, _text)
+            if isinstance(read, Remark):
+                self.refused.append(read)
+            elif read is not None:
+                rows.append(read)
+        assigned: dict[str, set[int]] = {code: set() for code in self._roles.values()}
+        for row in await self._all("sys_role_menu"):
+            role, menu = number(row["role"]), number(row["menu"])
+            if role in self._roles and menu is not None:
+                assigned[self._roles[role]].add(menu)
+        pages = {row.menu.id for row in rows if row.menu.type is not MenuType.BUTTON}
+        return rows, {code: frozenset(ids & pages) for code, ids in assigned.items()}
 
     async def count(self) -> int:
         table, _ = self._found["sys_user"]

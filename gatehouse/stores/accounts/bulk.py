@@ -9,11 +9,11 @@ from sqlalchemy import delete, insert, or_, select, text, update
 
 from gatehouse.stores.accounts import audit_trail
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import departments, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.schema import departments, menus, role_menus, role_perms, roles, user_roles, users
 from gatehouse.stores.accounts.users import User, name_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -127,6 +127,35 @@ class Bulk:
                 values = {"name": one.name, "parent": one.parent}
                 await db.execute(update(departments).where(departments.c.id == one.id).values(**values))
             await _skip_used_ids(db, "departments")
+            await _record(db, entries)
+
+    async def write_menus(
+        self,
+        wanted: Sequence[dict[str, Any]],
+        gone: Sequence[int],
+        assigned: Mapping[str, Iterable[int]],
+        entries: Sequence[AuditEntry],
+    ) -> None:
+        """Make each menu as given, under its own id, once those that are `gone` are; and what each role shows."""
+        async with self._database.writing() as db:
+            await db.execute(update(menus).where(menus.c.id.in_(gone)).values(parent=None))
+            await db.execute(delete(menus).where(menus.c.id.in_(gone)))
+            known = set(await db.scalars(select(menus.c.id)))
+            # As with departments: parents are set when all are there.
+            for one in wanted:
+                if one["id"] not in known:
+                    await db.execute(insert(menus).values(**{**one, "parent": None}))
+            for one in wanted:
+                await db.execute(update(menus).where(menus.c.id == one["id"]).values(**one))
+            await _skip_used_ids(db, "menus")
+            shown = set(await db.scalars(select(menus.c.id).where(menus.c.type != "B")))
+            for code, ids in assigned.items():
+                role = await db.scalar(select(roles.c.id).where(roles.c.code == code))
+                if role is not None:
+                    await db.execute(delete(role_menus).where(role_menus.c.role == role))
+                    links = [{"role": role, "menu": menu} for menu in sorted(set(ids) & shown)]
+                    if links:
+                        await db.execute(insert(role_menus), links)
             await _record(db, entries)
 
 

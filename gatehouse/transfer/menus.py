@@ -1,0 +1,131 @@
+"""Menus on the way in: from the tables of the youlai family or a file, into the accounts under their own ids."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gatehouse.auth.accounts.default_menus import are_untouched
+from gatehouse.auth.audit import Event
+from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
+from gatehouse.transfer.foreign import number
+from gatehouse.transfer.rows import ImportCount, Remark, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gatehouse.stores.accounts.audit_trail import AuditEntry
+    from gatehouse.stores.accounts.bulk import Bulk
+    from gatehouse.stores.accounts.database import Database
+
+# The types by all the names they have had; a word is known by its first letters.
+_TYPES = {
+    "C": MenuType.FOLDER, "2": MenuType.FOLDER, "CATALOG": MenuType.FOLDER,
+    "M": MenuType.PAGE, "1": MenuType.PAGE, "MENU": MenuType.PAGE,
+    "E": MenuType.LINK, "3": MenuType.LINK, "EXTLINK": MenuType.LINK,
+    "B": MenuType.BUTTON, "4": MenuType.BUTTON, "BUTTON": MenuType.BUTTON,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MenuRow:
+    place: str
+    menu: Menu
+
+
+def read_row(row: Mapping[str, Any], text: Callable[[object], str]) -> MenuRow | Remark | None:
+    """One row of sys_menu; None for one that is deleted."""
+    key = number(row["id"]) or 0
+    place = f"sys_menu {row['id']}"
+    kind = _TYPES.get(text(row["type"]).strip().upper())
+    if key <= 0 or kind is None:
+        return Remark(place, "not an id" if key <= 0 else f"no type of menu: {row['type']!r}")
+    path = str(row.get("route_path") or "")
+    link = kind is MenuType.LINK
+    perm = shown(str(row["perm"] or ""), 128) if kind is MenuType.BUTTON else ""
+    return MenuRow(
+        place,
+        Menu(
+            id=key,
+            parent=number(row.get("parent")) or None,
+            name=shown(str(row.get("name") or "")) or f"Menu {key}",
+            type=kind,
+            route_name=shown(str(row.get("route_name") or ""), 255),
+            route_path="" if link and "://" in path else shown(path, 255),
+            component=shown(str(row.get("component") or ""), 255),
+            perm=perm,
+            icon=shown(str(row.get("icon") or "")),
+            redirect=shown(str(row.get("redirect") or ""), 255),
+            params=_params(row.get("params")),
+            sort=number(row.get("sort")) or 0,
+            visible=number(row.get("visible")) != 0,
+            keep_alive=number(row.get("keep_alive")) == 1,
+            always_show=number(row.get("always_show")) == 1,
+            external_url=path if link and "://" in path else shown(str(row.get("external_url") or ""), 1024),
+        ),
+    )
+
+
+def _params(given: object) -> str:
+    """An object whose values are texts, or nothing."""
+    try:
+        value = msgspec.json.decode(given) if isinstance(given, str | bytes) and given else {}
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    if isinstance(value, list):  # {key, value}, as the forms of the consoles have it
+        value = {str(each.get("key")): each.get("value") for each in value if isinstance(each, dict)}
+    if not isinstance(value, dict) or not value:
+        return ""
+    return msgspec.json.encode({str(key): str(each) for key, each in value.items()}).decode()
+
+
+class MenuImport:
+    def __init__(self, database: Database, bulk: Bulk, entry: Callable[..., AuditEntry], *, dry_run: bool) -> None:
+        self._menus = Menus(database)
+        self._bulk = bulk
+        self._entry = entry
+        self._dry_run = dry_run
+
+    async def __call__(
+        self, rows: Sequence[MenuRow], assigned: Mapping[str, frozenset[int]]
+    ) -> tuple[ImportCount, list[Remark]]:
+        """Make each menu as given, under its own id. Those of the first start make way, unless they were changed."""
+        if not rows:
+            return ImportCount(), []
+        here = {menu.id: menu for menu in await self._menus.all()}
+        gone = sorted(here) if are_untouched(list(here.values())) else []
+        here = {} if gone else here
+        rows, remarks = _rooted(rows, here)
+        new = [row.menu for row in rows if row.menu.id not in here]
+        kept = {
+            row.menu.id: replace(row.menu, created=here[row.menu.id].created) for row in rows if row.menu.id in here
+        }
+        changed = [menu for menu in kept.values() if menu != here[menu.id]]
+        count = ImportCount(len(new), len(changed), len(kept) - len(changed))
+        before = {} if gone else await self._menus.by_role()
+        other = {code: ids for code, ids in assigned.items() if ids != before.get(code, frozenset())}
+        if (new or changed or other) and not self._dry_run:
+            entries = [self._entry(Event.MENU_ADDED, menu=menu.id, name=menu.name) for menu in new]
+            entries += [self._entry(Event.MENU_CHANGED, menu=menu.id, name=menu.name) for menu in changed]
+            await self._bulk.write_menus([asdict(menu) for menu in [*new, *changed]], gone, other, entries)
+        return count, remarks
+
+
+def _rooted(rows: Sequence[MenuRow], here: Mapping[int, Menu]) -> tuple[list[MenuRow], list[Remark]]:
+    """The rows with every way up leading to the top: one into nothing, or in a circle, is cut."""
+    parents = {menu.id: menu.parent for menu in here.values()} | {row.menu.id: row.menu.parent for row in rows}
+    good, remarks = [], []
+    for row in rows:
+        seen: set[int] = set()
+        current: int | None = row.menu.id
+        while current is not None and current in parents and current not in seen:
+            seen.add(current)
+            current = parents[current]
+        if current is not None:
+            remarks.append(Remark(row.place, f"the way up by {row.menu.parent} leads nowhere: put at the top"))
+            parents[row.menu.id] = None
+            row = replace(row, menu=replace(row.menu, parent=None))  # noqa: PLW2901 - the same row, put right
+        good.append(row)
+    return good, remarks
