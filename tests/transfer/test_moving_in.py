@@ -164,7 +164,7 @@ def test_a_running_service_shows_changes_on_the_next_request(place: Place, sqlit
     place.bring(sqlite_url)
     with place.running, place.running.client() as client:
         test = bearer(login(client, username="test", password=OLD_PASSWORD))
-        assert me(client, test)["perms"] == ["sys:user:query"]
+        assert me(client, test)["perms"] == ["sys:user:list", "sys:user:query"]
         console.link(3, 2)
         console.change("sys_user", 3, nickname="Promoted")
         assert place.bring(sqlite_url)["users"] == {"added": 0, "changed": 1, "unchanged": 2}

@@ -47,7 +47,7 @@ def test_disabled_and_deleted_roles_grant_nothing(place: Place, console: Console
     console.write()
     place.bring(console.url)
     shown = place.typed("user", "show", "ada", "--json").json
-    assert shown["perms"] == ["sys:user:query"]
+    assert shown["perms"] == ["sys:user:list", "sys:user:query"]
     assert place.typed("role", "show", "PAUSED", "--json").json["enabled"] is False
     assert "no role" in place.typed("role", "show", "GONE").refused()
 
