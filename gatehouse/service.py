@@ -26,6 +26,8 @@ from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.passwords import HashPool
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.sessions.claims import ClaimSet
+from gatehouse.auth.sessions.ended_sessions import EndedSessions
+from gatehouse.auth.sessions.event_delivery import EventDelivery
 from gatehouse.auth.sessions.front_ends import FrontEnds
 from gatehouse.auth.sessions.presence import Presence
 from gatehouse.auth.sessions.profiles import Profiles
@@ -87,6 +89,8 @@ class Service:
     front_ends: FrontEnds
     presence: Presence
     service_keys: ServiceKeyVerifier
+    ended_sessions: EndedSessions
+    event_delivery: EventDelivery
     tasks: list[asyncio.Task[None]]
 
     async def start(self) -> None:
@@ -172,6 +176,8 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
     audit = Audit(stores.trail, clock)
     ring = KeyRing(stores.keys, secrets, clock, token_ttl=settings.access_ttl)
     sessions = open_sessions(settings, stores.state, audit, clock)
+    presence = Presence(stores.state, clock)
+    ended_sessions = EndedSessions(stores.state, clock, presence.closing)
     hashes = HashPool(_hash_threads(settings), settings.hash_queue)
     challenges = open_challenges(settings, secrets)
     throttle = open_throttle(settings, stores.state, clock)
@@ -263,8 +269,17 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         factors=factors,
         activity_log=ActivityLog(stores.trail, LoginDays(stores.database), stores.users, clock),
         front_ends=FrontEnds(stores.state, clock, settings.session_max),
-        presence=Presence(stores.state, clock),
+        presence=presence,
         service_keys=ServiceKeyVerifier(stores.service_keys),
+        ended_sessions=ended_sessions,
+        event_delivery=EventDelivery(
+            feed=ended_sessions,
+            state=stores.state,
+            ring=ring,
+            clock=clock,
+            issuer=settings.public_url,
+            audience=settings.audience,
+        ),
         tasks=[],
     )
 

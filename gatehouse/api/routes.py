@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.endpoints.auth import AuthEndpoints
 from gatehouse.api.endpoints.console import console_endpoints
+from gatehouse.api.endpoints.ended_sessions import EndedSessionsEndpoints
 from gatehouse.api.endpoints.factors import FactorEndpoints
 from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
 from gatehouse.api.endpoints.system import SystemEndpoints
@@ -147,3 +148,9 @@ def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:
     introspect = IntrospectionEndpoint(service).introspect
     route = Route("introspect", introspect, metrics.operation_metrics("introspect"))
     routes.add(base + "/oauth2/introspect", "POST", route)
+    ended = EndedSessionsEndpoints(service)
+    for method, path, name, endpoint in (
+        ("GET", "/events/ended-sessions/stream", "ended_sessions", ended.stream),
+        ("POST", "/events/poll", "poll_events", ended.poll),
+    ):
+        routes.add(base + path, method, Route(name, endpoint, metrics.operation_metrics(name)))

@@ -6,6 +6,11 @@ Offline, with the public keys of the service; a logout shows when the token expi
     principal = verifier.check(token)
     principal.require_role("ADMIN")
 
+Offline and following the sessions that end, with a service key; a logout shows within a second:
+
+    ended = EndedSessions("https://login.example.com/events/ended-sessions/stream", service_key)
+    verifier = Verifier(..., ended=ended)
+
 Or by asking each time, with a service key; a logout shows at once, and perms are known:
 
     introspector = Introspector("https://login.example.com/oauth2/introspect", service_key)
@@ -15,6 +20,7 @@ Both have `check` for threads and `check_async` for tasks. `gatehouse.verify.asg
 `gatehouse.verify.fastapi` single operations. Needs PyJWT and cryptography, and nothing else of Gatehouse.
 """
 
+from gatehouse.verify.ended_sessions import EndedSessions
 from gatehouse.verify.errors import Forbidden, PermsUnknown, TokenInvalid, Unavailable, VerifyError
 from gatehouse.verify.introspection import Introspector
 from gatehouse.verify.keys import KeySet
@@ -23,6 +29,7 @@ from gatehouse.verify.principal import Checker, Principal
 
 __all__ = [
     "Checker",
+    "EndedSessions",
     "Forbidden",
     "Introspector",
     "KeySet",

@@ -31,6 +31,19 @@ def check_url(url: str) -> str:
     return url
 
 
+def open_stream(url: str, timeout: float, headers: dict[str, str]) -> http.client.HTTPResponse:
+    """An answer to be read line by line; `timeout` is how long it may be silent."""
+    request = urllib.request.Request(url, None, headers)  # noqa: S310 - as below
+    try:
+        answer: http.client.HTTPResponse = _opener.open(request, timeout=timeout)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            raise Unavailable(f"{url} answered HTTP {refused.code}") from None
+    except (OSError, http.client.HTTPException) as problem:
+        raise Unavailable(f"{url}: {problem}") from None
+    return answer
+
+
 def fetch(url: str, timeout: float, *, body: bytes | None = None, headers: dict[str, str] | None = None) -> Any:
     """The JSON that is answered; everything else is `Unavailable`."""
     request = urllib.request.Request(url, body, headers or {})  # noqa: S310 - `check_url` has seen the scheme

@@ -6,6 +6,7 @@ verifier follow the sessions that end (`ended_sessions.py`), or ask the service 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ from gatehouse.verify.principal import Principal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from gatehouse.verify.ended_sessions import EndedSessions
     from gatehouse.verify.jwk import VerificationKey
 
 LONGEST = 4096
@@ -39,7 +41,7 @@ class Verifier:
 
     `perms` says that the service puts perms into its tokens (GATEHOUSE_TOKEN_PERMS=on); a token without them then has
     none. `role_perms` says what roles give, if you want `require("a:b:c")` to work without that.
-    `token_type` is the service's GATEHOUSE_TOKEN_TYPE.
+    `token_type` is the service's GATEHOUSE_TOKEN_TYPE. `ended` knows of sessions that have ended.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Verifier:
         perms: bool = False,
         role_perms: Mapping[str, Iterable[str]] | None = None,
         token_type: str = "at+jwt",  # noqa: S107 - no password
+        ended: EndedSessions | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not 0 <= leeway <= MOST_LEEWAY:
@@ -63,14 +66,19 @@ class Verifier:
         self._perms_in_token = perms
         self._role_perms = {role: frozenset(perms) for role, perms in (role_perms or {}).items()}
         self._token_type = token_type
+        self._ended = ended
         self._clock = clock
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
         self.knows_perms = perms or role_perms is not None
 
     def check(self, token: str) -> Principal:
+        if self._ended is not None and self._ended.starting:
+            self._ended.wait()
         return self._principal(token, self._keys.find(self._kid(token)))
 
     async def check_async(self, token: str) -> Principal:
+        if self._ended is not None and self._ended.starting:
+            await asyncio.to_thread(self._ended.wait)
         return self._principal(token, await self._keys.find_async(self._kid(token)))
 
     def _principal(self, token: str, key: VerificationKey | None) -> Principal:
@@ -85,6 +93,8 @@ class Verifier:
         if not verified.issued - self._leeway <= self._clock() < verified.principal.expires + self._leeway:
             self._verified.pop(token, None)
             raise TokenInvalid("expired, or not yet issued")
+        if self._ended is not None:
+            self._ended.check(verified.principal.session, verified.issued)
         return verified.principal
 
     def _verify(self, token: str, key: VerificationKey) -> _Verified:

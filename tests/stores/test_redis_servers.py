@@ -10,7 +10,7 @@ import pytest
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.protocol import BackoffPolicy, Session
+from gatehouse.stores.state.protocol import BackoffPolicy, Ending, Session
 from gatehouse.stores.state.redis.cluster import read_url, slot_of
 from gatehouse.stores.state.redis.connection import Address
 from gatehouse.stores.state.redis.engine import RedisState
@@ -305,3 +305,37 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
     finally:
         for server in (sentinel, replica, primary):
             server.remove()
+
+
+async def test_a_cluster_logs_the_end_of_a_session_wherever_its_user_lives(cluster: list[RedisServer]) -> None:
+    state = RedisState(cluster_url(cluster))
+    ending = Ending(time.time(), "logout", 7200)
+    users = range(1, 30)
+    for user in users:
+        await state.open_session(session(user)._replace(ends=time.time() + 100), 50)
+        await state.end_session(session(user).id, ending)
+    await state.end_sessions_of(99, None, ending._replace(credential=True))
+    page = await state.ended_sessions("", 100)
+    assert [entry.session for entry in page.entries] == [*(session(user).id for user in users), "99"]
+    await state.close()
+
+
+async def test_an_entry_that_a_cluster_could_not_take_is_written_later(
+    cluster: list[RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = RedisState(cluster_url(cluster))
+    await state.open_session(session(7)._replace(ends=time.time() + 100), 50)
+    before = await state.ended_position()
+    with monkeypatch.context() as away:
+
+        async def lost(*_: object) -> None:
+            raise StoreUnavailable("the server with the log is away")
+
+        away.setattr(state._ended_log, "_run", lost)
+        ended = await state.end_session(session(7).id, Ending(time.time(), "logout", 7200))
+        assert ended is not None, "the session has ended all the same"
+        assert await state.session_status(session(7).id) is None
+    assert await state.ended_position() == before
+    await state.sweep(time.time())
+    assert [entry.session for entry in (await state.ended_sessions(before, 10)).entries] == [session(7).id]
+    await state.close()

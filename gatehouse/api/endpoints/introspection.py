@@ -27,19 +27,14 @@ class IntrospectionEndpoint:
         self._audience = service.settings.audience
 
     async def introspect(self, request: Request) -> Reply:
-        if await self._service_keys.owner(_service_key(request)) is None:
-            return resource(
-                b'{"error":"invalid_client"}',
-                "application/json",
-                status=401,
-                extra=[("www-authenticate", 'Bearer realm="introspection"')],
-            )
+        if await self._service_keys.owner(service_key(request)) is None:
+            return unknown_service("introspection")
         try:
             form = await request.form()
         except (BodyUnreadable, BodyTooLarge):
             form = {}
         if "token" not in form:
-            return resource(b'{"error":"invalid_request"}', "application/json", status=400)
+            return bad_request()
         return resource(await self._state_of(form["token"]), "application/json")
 
     async def _state_of(self, token: str) -> bytes:
@@ -66,7 +61,16 @@ class IntrospectionEndpoint:
         )
 
 
-def _service_key(request: Request) -> str | None:
+def unknown_service(realm: str) -> Reply:
+    authenticate = ("www-authenticate", f'Bearer realm="{realm}"')
+    return resource(b'{"error":"invalid_client"}', "application/json", status=401, extra=[authenticate])
+
+
+def bad_request() -> Reply:
+    return resource(b'{"error":"invalid_request"}', "application/json", status=400)
+
+
+def service_key(request: Request) -> str | None:
     """As a bearer token, or as the password of HTTP Basic, whose username may be anything."""
     scheme, _, value = (request.header("authorization") or "").partition(" ")
     if scheme.lower() == "bearer":

@@ -109,14 +109,14 @@ class Request:
     async def form(self) -> dict[str, str]:
         """The body as `application/x-www-form-urlencoded`, the first value of each name."""
         try:
-            pairs = parse_qsl((await self._body()).decode(), keep_blank_values=True, max_num_fields=64, errors="strict")
+            pairs = parse_qsl((await self.body()).decode(), keep_blank_values=True, max_num_fields=64, errors="strict")
         except ValueError:
             raise BodyUnreadable("not a form") from None
         return dict(reversed(pairs))
 
     async def fields(self, body_type: type[S], *, forms: bool = False) -> S:
         """The body as one of the contract's types; an absent body is an empty one. `forms` are taken by a few."""
-        body = await self._body()
+        body = await self.body()
         if not body:
             return read_fields({}, body_type)
         media_type = self.header("content-type")
@@ -132,7 +132,7 @@ class Request:
 
     async def json_as(self, kind: type[T]) -> T:
         """The body as a JSON value that is not an object, such as a list."""
-        body = await self._body()
+        body = await self.body()
         media_type = self.header("content-type")
         if media_type is not None and not _is_json(media_type):
             raise NotJson(media_type)
@@ -145,7 +145,7 @@ class Request:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BodyUnreadable("not JSON") from None
 
-    async def _body(self) -> bytes:
+    async def body(self) -> bytes:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 return await self._whole_body()

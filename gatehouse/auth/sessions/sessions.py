@@ -8,6 +8,9 @@ session's generation by one; the refresh token of generation n is:
 - one behind, within `grace` seconds of the rotation: answered with the current token again, so that a lost answer
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
 - anything else: stolen. The session ends, and that end is stored before the refusal is raised.
+
+Whatever ends before its time is written into the log of ended sessions in the same step, for the services that verify
+tokens by themselves; `ended_sessions.py` reads it.
 """
 
 from __future__ import annotations
@@ -16,14 +19,17 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Caller, Event, RefreshFailure, SessionEnd
+from gatehouse.auth.keys.ring import CLOCK_SKEW
 from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import new_session_id
-from gatehouse.stores.state.protocol import Rotation, Session, State
+from gatehouse.stores.state.protocol import Ending, Rotation, Session, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 AGENT_LENGTH = 200
+# Ends of all sessions of a user that say something about the user as well.
+CREDENTIAL_CHANGES = {SessionEnd.PASSWORD, SessionEnd.DISABLED, SessionEnd.DELETED}
 
 
 class Lifetimes(NamedTuple):
@@ -82,7 +88,7 @@ class Sessions:
             address=caller.address,
             agent=caller.agent[:AGENT_LENGTH],
         )
-        opened, evicted = await self._state.open_session(session, self._at_most)
+        opened, evicted = await self._state.open_session(session, self._at_most, self._ending(SessionEnd.LIMIT))
         for oldest in evicted:
             self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), caller)
         return opened
@@ -117,7 +123,7 @@ class Sessions:
 
     async def end(self, session_id: str, reason: SessionEnd, caller: Caller) -> Session | None:
         """End one session; what is returned was ended by this call and by no other."""
-        session = await self._state.end_session(session_id)
+        session = await self._state.end_session(session_id, self._ending(reason))
         if session is not None:
             self._record_end(session, reason, caller)
         return session
@@ -125,7 +131,8 @@ class Sessions:
     async def end_all(
         self, user: int, reason: SessionEnd, caller: Caller, *, keep: str | None = None
     ) -> Sequence[Session]:
-        ended = await self._state.end_sessions_of(user, keep)
+        credential = reason in CREDENTIAL_CHANGES
+        ended = await self._state.end_sessions_of(user, keep, self._ending(reason, credential=credential))
         for session in ended:
             self._record_end(session, reason, caller)
         return ended
@@ -141,6 +148,9 @@ class Sessions:
         for session in swept:
             self._record_end(session, expiry_reason(session), Caller())
         return len(swept)
+
+    def _ending(self, reason: SessionEnd, *, credential: bool = False) -> Ending:
+        return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW, credential)
 
     def _record_end(self, session: Session, reason: SessionEnd, caller: Caller) -> None:
         self._audit.record(Event.SESSION_ENDED, caller, user=session.user, session=session.id, reason=reason)

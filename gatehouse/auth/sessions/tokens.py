@@ -10,15 +10,13 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from binascii import b2a_base64
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jwt
-import msgspec
 
 from gatehouse import logs
 from gatehouse.auth.keys.algorithms import ALGORITHMS
+from gatehouse.auth.keys.jws import base64url, encoded, encoded_header
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, smaller_and_smaller
 from gatehouse.bounded_cache import BoundedCache
 
@@ -89,22 +87,7 @@ class RefreshTokens:
 
 
 def _mac(key: bytes, body: str) -> str:
-    return _base64url(hmac.digest(key, body.encode(), "sha256"))
-
-
-_encode = msgspec.json.Encoder().encode
-
-
-_URL_SAFE = bytes.maketrans(b"+/", b"-_")
-
-
-def _base64url(raw: bytes) -> str:
-    return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode()
-
-
-@lru_cache(maxsize=16)
-def encoded_header(kid: str, algorithm: str, token_type: str) -> str:
-    return _base64url(_encode({"alg": algorithm, "typ": token_type, "kid": kid}))
+    return base64url(hmac.digest(key, body.encode(), "sha256"))
 
 
 def _longest_body(signer: Signer) -> int:
@@ -143,22 +126,21 @@ class AccessTokens:
         }
         signer = self._ring.signer
         header = encoded_header(signer.kid, signer.algorithm, self._token_type)
-        # Put together here and not by the JWT library, which takes longer over it than the signature itself.
-        body = f"{header}.{_base64url(_encode(claims))}"
+        body = f"{header}.{encoded(claims)}"
         if len(body) > _longest_body(signer):
             body = f"{header}.{self._reduce(claims, profile.user.id, _longest_body(signer) - len(header) - 1)}"
-        return f"{body}.{_base64url(signer.sign(body.encode()))}"
+        return f"{body}.{base64url(signer.sign(body.encode()))}"
 
     def _reduce(self, claims: dict[str, Any], user: int, longest: int) -> str:
         """The most that fits. The user keeps the session; services that read the token allow less."""
         for left in smaller_and_smaller(claims):
-            encoded = _base64url(_encode(left))
-            if len(encoded) <= longest:
+            shorter = encoded(left)
+            if len(shorter) <= longest:
                 break
         if user not in self._reduced and len(self._reduced) < REDUCED_TOLD:
             self._reduced.add(user)
             log.warning("claims left out: the access token would be too long", user=user, claims=sorted(left))
-        return encoded
+        return shorter
 
     async def verify(self, token: str, now: float) -> Claims | None:
         """The claims of a token that we made and that has not expired; None for anything else.

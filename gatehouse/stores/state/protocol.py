@@ -25,6 +25,10 @@ KEEP_ENDED = 86400
 KEEP_EPOCH = 86400
 
 
+# The log of ended sessions holds so many at most; the oldest go first, and a reader who missed them is told.
+ENDED_SESSIONS_MAX = 200_000
+
+
 class Session(NamedTuple):
     """One login and what has become of it. Its id begins with the user's id: `<user>-<random>`."""
 
@@ -52,6 +56,39 @@ class Rotation(NamedTuple):
     session: Session
 
 
+class Ending(NamedTuple):
+    """How an end is written into the log of ended sessions. It stays there for `keep` seconds.
+
+    `credential`: the user's password was changed or the user disabled, which is an entry of its own.
+    """
+
+    at: float
+    reason: str
+    keep: int
+    credential: bool = False
+
+
+class EndedSession(NamedTuple):
+    """An entry of the log. `session` is the user's id alone if the entry is about the user's credential."""
+
+    position: str
+    session: str
+    at: float
+    reason: str
+
+
+class EndedPage(NamedTuple):
+    """A part of the log. `position` is that of the last entry here, or where the reader stood.
+
+    `complete` is False if entries after the reader's position have been dropped that may still matter, or if the log
+    is not the one that the position was taken from.
+    """
+
+    entries: Sequence[EndedSession]
+    position: str
+    complete: bool
+
+
 class BackoffPolicy(NamedTuple):
     """How failures turn into waiting: so many are free in a window, then each costs the next step."""
 
@@ -73,9 +110,14 @@ class Failures(NamedTuple):
 
 class State(Protocol):
     # Sessions
-    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+    async def open_session(
+        self, session: Session, at_most: int, ending: Ending | None = None
+    ) -> tuple[Session, Sequence[Session]]:
         """Store a new session. Returns it with its user's epoch, and those that went for it, oldest first: the
         oldest to keep `at_most`, and with an engine that sweeps here those ended long ago.
+
+        Here and below: with `ending`, each session that is removed before its time is written into the log of ended
+        sessions, in the same atomic step. (On a Redis Cluster in a second step, before the call returns.)
         """
         ...
 
@@ -90,7 +132,7 @@ class State(Protocol):
         """
         ...
 
-    async def end_session(self, session_id: str) -> Session | None:
+    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
         """Remove the session; return what was removed. Of several callers at once exactly one gets it."""
         ...
 
@@ -98,8 +140,19 @@ class State(Protocol):
         """Every session of the user, oldest first."""
         ...
 
-    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
+    async def end_sessions_of(
+        self, user: int, keep: str | None = None, ending: Ending | None = None
+    ) -> Sequence[Session]:
         """Remove every session of the user but `keep`; return what was removed."""
+        ...
+
+    # The log of ended sessions: positions are the engine's own, and grow
+    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+        """The next entries after a position, oldest first; an empty position stands before the oldest entry."""
+        ...
+
+    async def ended_position(self) -> str:
+        """The position of the newest entry; empty if there is none. Asked often: one read."""
         ...
 
     # Epochs

@@ -7,6 +7,7 @@
     gatehouse:value:<key>       text    until when, and a short text
     gatehouse:{waits}:<key>     text    failures under a key
     gatehouse:{waits}           zset    the locked keys, by the end of their lockout
+    gatehouse:{ended}           stream  sessions that ended lately
 
 Everything about a user is one key. So a session and its epoch are one read, every change to a user's sessions is one
 script over one key, and a Cluster needs nothing else. Redis removes what expires: each key has an expiry, never earlier
@@ -19,10 +20,8 @@ script can take apart.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 from collections import Counter
-from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +29,14 @@ from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, BackoffPolic
 from gatehouse.stores.state.redis import advice
 from gatehouse.stores.state.redis.cluster import connect, read_url
 from gatehouse.stores.state.redis.connection import Refusal, Word
+from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, words_of
+from gatehouse.stores.state.redis.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import SessionStatus
+    from gatehouse.stores.state.protocol import EndedPage, Ending, SessionStatus
 
 # So many epochs are raised in one pipeline.
 EPOCH_BATCH = 1_000
@@ -44,18 +45,10 @@ _LOCKED = b"gatehouse:{waits}"
 _ENDS = 3  # where the end stands in a stored session
 
 
-class Script:
-    """A file beside this one, which the server knows by its digest after the first use."""
-
-    def __init__(self, name: str) -> None:
-        self.text = (Path(__file__).parent / "scripts" / f"{name}.lua").read_bytes()
-        self.digest = hashlib.sha1(self.text, usedforsecurity=False).hexdigest()
-
-
-_OPEN_SESSION = Script("open_session")
+_OPEN_SESSION = Script("record_ended", "open_session")
 _ROTATE_SESSION = Script("rotate_session")
-_END_SESSION = Script("end_session")
-_END_SESSIONS = Script("end_sessions")
+_END_SESSION = Script("record_ended", "end_session")
+_END_SESSIONS = Script("record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
 _RATE_LIMIT = Script("rate_limit")
 _RECORD_FAILURE = Script("record_failure")
@@ -68,7 +61,9 @@ class RedisState:
 
     def __init__(self, url: str) -> None:
         """Raises `ValueError` if the URL cannot be read."""
-        self._servers = connect(read_url(url))
+        read = read_url(url)
+        self._servers = connect(read)
+        self._ended_log = EndedLog(self._run, in_one_step=read.kind != "cluster")
         self._commands: Counter[str] = Counter()
 
     def _call(self, key: bytes, name: str, *words: Word) -> Awaitable[Any]:
@@ -86,13 +81,14 @@ class RedisState:
 
     # Sessions
 
-    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
-        key = (_user(session.user),)
-        packed = _packed(session)
-        epoch, *gone = await self._run(
-            _OPEN_SESSION, key, session.id, packed, at_most, repr(session.opened), KEEP_ENDED
-        )
-        return session._replace(epoch=int(epoch or 0)), _pairs(gone, epoch)
+    async def open_session(
+        self, session: Session, at_most: int, ending: Ending | None = None
+    ) -> tuple[Session, Sequence[Session]]:
+        words = (session.id, _packed(session), at_most, repr(session.opened), KEEP_ENDED, *words_of(ending))
+        epoch, *gone = await self._run(_OPEN_SESSION, (_user(session.user), *self._ended_log.keys), *words)
+        evicted = _pairs(gone, epoch)
+        await self._ended_log.follow_up(evicted, ending)
+        return session._replace(epoch=int(epoch or 0)), evicted
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
         user = session_id.partition("-")[0]
@@ -108,17 +104,34 @@ class RedisState:
         rotated, packed, epoch = found
         return Rotation(rotated == 1, _unpacked(session_id, packed, epoch))
 
-    async def end_session(self, session_id: str) -> Session | None:
-        packed, epoch = await self._run(_END_SESSION, (_user(session_id.partition("-")[0]),), session_id)
-        return _unpacked(session_id, packed, epoch) if packed else None
+    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
+        keys = (_user(session_id.partition("-")[0]), *self._ended_log.keys)
+        packed, epoch = await self._run(_END_SESSION, keys, session_id, *words_of(ending))
+        session = _unpacked(session_id, packed, epoch) if packed else None
+        await self._ended_log.follow_up([session] if session else [], ending)
+        return session
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
         key = _user(user)
         return _oldest_first(await self._call(key, "HGETALL", key))
 
-    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
-        found = await self._run(_END_SESSIONS, (_user(user),), keep or "")
-        return [session for session in _oldest_first(found) if session.id != keep]
+    async def end_sessions_of(
+        self, user: int, keep: str | None = None, ending: Ending | None = None
+    ) -> Sequence[Session]:
+        keys = (_user(user), *self._ended_log.keys)
+        found = await self._run(_END_SESSIONS, keys, keep or "", user, *words_of(ending))
+        ended = [session for session in _oldest_first(found) if session.id != keep]
+        await self._ended_log.follow_up(ended, ending, user)
+        return ended
+
+    # The log of ended sessions
+
+    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+        return await self._ended_log.read(after, limit)
+
+    async def ended_position(self) -> str:
+        found = await self._call(ENDED_LOG, "XREVRANGE", ENDED_LOG, "+", "-", "COUNT", 1)
+        return found[0][0].decode() if found else ""
 
     # Epochs
 
@@ -194,6 +207,7 @@ class RedisState:
     # Housekeeping
 
     async def sweep(self, now: float) -> Sequence[Session]:  # noqa: ARG002 - the server lets go by itself
+        await self._ended_log.retry()
         return ()
 
     def counts(self) -> Mapping[str, int]:

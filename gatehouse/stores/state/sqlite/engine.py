@@ -21,6 +21,7 @@ from gatehouse.stores.state.protocol import (
     Session,
 )
 from gatehouse.stores.state.rules import forgotten_at, gcra, next_failures
+from gatehouse.stores.state.sqlite import ended_log
 from gatehouse.stores.state.sqlite.commits import Commits
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
 from gatehouse.stores.state.sqlite.writer import Writer
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import SessionStatus
+    from gatehouse.stores.state.protocol import EndedPage, Ending, SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose standing is remembered. A commit forgets them all, so there is no point in more.
@@ -87,7 +88,9 @@ class SQLiteState:
 
     # Sessions
 
-    async def open_session(self, session: Session, at_most: int) -> tuple[Session, Sequence[Session]]:
+    async def open_session(
+        self, session: Session, at_most: int, ending: Ending | None = None
+    ) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
             db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
             [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
@@ -95,7 +98,7 @@ class SQLiteState:
             if number <= at_most:
                 return opened, []
             oldest = db.execute(_OLDEST, (session.user, session.id, number - at_most)).fetchall()
-            return opened, _remove(db, [Session._make(row) for row in oldest])
+            return opened, _remove(db, [Session._make(row) for row in oldest], ending)
 
         return await self._writer.write(work)
 
@@ -123,10 +126,10 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
-    async def end_session(self, session_id: str) -> Session | None:
+    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
         def work(db: apsw.Connection) -> Session | None:
             row = db.execute(_READ, (session_id,)).fetchone()
-            return _remove(db, [Session._make(row)])[0] if row else None
+            return _remove(db, [Session._make(row)], ending)[0] if row else None
 
         return await self._writer.write(work)
 
@@ -136,10 +139,27 @@ class SQLiteState:
         except apsw.Error as problem:
             raise StoreUnavailable(f"state file: {problem}") from problem
 
-    async def end_sessions_of(self, user: int, keep: str | None = None) -> Sequence[Session]:
-        return await self._writer.write(
-            lambda db: _remove(db, [session for session in _of_user(db, user) if session.id != keep])
-        )
+    async def end_sessions_of(
+        self, user: int, keep: str | None = None, ending: Ending | None = None
+    ) -> Sequence[Session]:
+        def work(db: apsw.Connection) -> list[Session]:
+            if ending is not None and ending.credential:
+                ended_log.append(db, [str(user)], ending)
+            return _remove(db, [session for session in _of_user(db, user) if session.id != keep], ending)
+
+        return await self._writer.write(work)
+
+    # The log of ended sessions
+
+    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+        self._reads += 1
+        try:
+            return ended_log.read(self._reader, after, limit)
+        except apsw.Error as problem:
+            raise StoreUnavailable(f"state file: {problem}") from problem
+
+    async def ended_position(self) -> str:
+        return str(self._row(ended_log.NEWEST) or "")
 
     # Epochs
 
@@ -253,6 +273,7 @@ class SQLiteState:
                     f" (SELECT {key} FROM {table} WHERE {column} <= ? LIMIT ?)",
                     (now, SWEEP_BATCH),
                 )
+            ended_log.sweep(db, now, SWEEP_BATCH)
             return _remove(db, [Session._make((*row, 0)) for row in rows])
 
         return await self._writer.write(work)
@@ -284,6 +305,9 @@ def _of_user(db: apsw.Connection, user: int) -> list[Session]:
     return [Session._make(row) for row in db.execute(_OF_USER, (user,))]
 
 
-def _remove(db: apsw.Connection, sessions: list[Session]) -> list[Session]:
+def _remove(db: apsw.Connection, sessions: list[Session], ending: Ending | None = None) -> list[Session]:
     db.executemany("DELETE FROM sessions WHERE id = ?", [(session.id,) for session in sessions])
+    if ending is not None:
+        # What ended by time has no token left that anybody would take.
+        ended_log.append(db, [session.id for session in sessions if session.ends > ending.at], ending)
     return sessions

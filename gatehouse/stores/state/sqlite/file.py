@@ -42,6 +42,10 @@ CREATE TABLE IF NOT EXISTS expiring_values (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS expiring_values_by_end ON expiring_values (expires);
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ended_sessions (
+  position INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL,
+  expires REAL NOT NULL
+);
 """
 
 # Sessions are swept by the day on which they end, not by the second: a refresh almost never changes it, so it writes

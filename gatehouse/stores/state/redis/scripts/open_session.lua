@@ -1,6 +1,7 @@
 -- Store a new session beside the others of its user, and let go of what has no place any more.
---   key   the user's sessions and epoch
---   in    id, session, how many a user may have, now, how long an ended one is kept
+--   keys  the user's sessions and epoch, the log of ended sessions
+--   in    id, session, how many a user may have, now, how long an ended one is kept, then the words of
+--         `record_ended`
 --   out   the epoch, then id and session of each that went, oldest first
 local user = KEYS[1]
 local id, session, at_most, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -27,6 +28,7 @@ local too_many = #others + 1 - at_most
 for place, other in ipairs(others) do
   if place <= too_many or other.ends + keep <= now then
     redis.call('HDEL', user, other.id)
+    record_early_end(other.id, other.session, 6)
     out[#out + 1] = other.id
     out[#out + 1] = other.session
   end

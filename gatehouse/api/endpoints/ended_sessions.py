@@ -1,0 +1,139 @@
+"""For services with a service key: which sessions have ended. A stream of events, and poll delivery (RFC 8936).
+
+The stream has three events, each with its position as `id`:
+
+    event: ended      data: {"sid": ..., "sub": ..., "at": ..., "reason": ...}
+    event: position   data: {"at": ..., "keep": ...}   all up to here has been told; sent every second
+    event: gap        data: {"missing_before": ...}    sessions that ended before this time may not have been told
+"""
+
+from __future__ import annotations
+
+import re
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
+from gatehouse.api.endpoints.introspection import bad_request, service_key, unknown_service
+from gatehouse.api.http.reply import Reply, Stream, resource
+from gatehouse.auth.keys.ring import CLOCK_SKEW
+from gatehouse.auth.sessions.ended_sessions import PAGE, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.sessions.ended_sessions import FeedPage
+    from gatehouse.service import Service
+
+HEARTBEAT_SECONDS = 1.0
+# A listener whose service key is revoked is cut off after this long at the latest.
+KEY_CHECK_SECONDS = 15.0
+# Less than the time that requests in flight have when the service stops.
+LONGEST_POLL_SECONDS = 8.0
+MOST_EVENTS = 500
+OLDEST = "oldest"
+
+EVENT_STREAM = [
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+    ("x-accel-buffering", "no"),  # nginx would hold events back
+]
+
+_POSITION = re.compile(r"[0-9a-f:-]{0,64}")
+_encode = msgspec.json.Encoder().encode
+
+
+class PollRequest(msgspec.Struct, rename="camel"):
+    max_events: int = MOST_EVENTS
+    return_immediately: bool = False
+    ack: list[str] = []
+    set_errs: dict[str, msgspec.Raw] = {}
+
+
+class EndedSessionsEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._feed = service.ended_sessions
+        self._delivery = service.event_delivery
+        self._service_keys = service.service_keys
+        self._clock = service.clock
+        # For so many seconds after its end a session may still have tokens that have not expired.
+        self._keep = service.settings.access_ttl + CLOCK_SKEW
+
+    async def stream(self, request: Request) -> Reply:
+        key = service_key(request)
+        if await self._service_keys.owner(key) is None:
+            return unknown_service("events")
+        after = request.header("last-event-id") or next(iter(request.query("after")), "")
+        if after != OLDEST and not _POSITION.fullmatch(after):
+            return bad_request()
+        await self._feed.renew()
+        position = None if after == OLDEST else after or await self._feed.newest()
+        self._feed.require_room()  # refused here, with a status, and not when the stream has begun
+
+        async def send(transport: Any, _protocol: Any) -> None:
+            with self._feed.listening():
+                async for chunk in self._follow(position, key):
+                    await transport.send_bytes(chunk)
+
+        return Stream(EVENT_STREAM, send)
+
+    async def _follow(self, position: str | None, key: str | None) -> AsyncGenerator[bytes, None]:
+        """Until the worker stops. If the state cannot be read, that ends it: who hears nothing knows nothing."""
+        checked = monotonic()
+        yield b"retry: 500\n\n"
+        while not self._feed.closing.is_set():
+            change = self._feed.change
+            at = self._clock()
+            page = await self._feed.read(position)
+            more = len(page.entries) == PAGE
+            position = page.position
+            yield _events(page, None if more else {"at": at, "keep": self._keep})
+            if monotonic() > checked + KEY_CHECK_SECONDS:
+                checked = monotonic()
+                if await self._service_keys.owner(key) is None:
+                    return
+            if not more:
+                await wait_for(change, HEARTBEAT_SECONDS)
+
+    async def poll(self, request: Request) -> Reply:
+        owner = await self._service_keys.owner(service_key(request))
+        if owner is None:
+            return unknown_service("events")
+        try:
+            asked = msgspec.json.decode(await request.body() or b"{}", type=PollRequest)
+        except (BodyUnreadable, BodyTooLarge, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return bad_request()
+        if asked.max_events < 0:
+            return bad_request()
+        delivery = await self._delivery.poll(
+            owner.id,
+            {*asked.ack, *asked.set_errs},
+            min(asked.max_events, MOST_EVENTS),
+            0.0 if asked.return_immediately else LONGEST_POLL_SECONDS,
+        )
+        return resource(
+            _encode({"sets": delivery.tokens, "moreAvailable": delivery.more_available}), "application/json"
+        )
+
+
+def _events(page: FeedPage, caught_up: dict[str, float] | None) -> bytes:
+    log = page.position.partition(":")[0]
+    events = []
+    if page.missing_before is not None:
+        events.append(_event("gap", f"{log}:", {"missing_before": page.missing_before}))
+    for entry in page.entries:
+        user, _, own = entry.session.partition("-")
+        if own:
+            told = {"sid": entry.session, "sub": user, "at": entry.at, "reason": entry.reason}
+            events.append(_event("ended", f"{log}:{entry.position}", told))
+    if caught_up is not None:
+        events.append(_event("position", page.position, caught_up))
+    return b"".join(events)
+
+
+def _event(name: str, position: str, data: object) -> bytes:
+    return f"event: {name}\nid: {position}\ndata: ".encode() + _encode(data) + b"\n\n"

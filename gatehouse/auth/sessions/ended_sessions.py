@@ -1,0 +1,134 @@
+"""The feed of ended sessions: what services that verify tokens by themselves read, so that a logout reaches them.
+
+A reader holds a position: `<log>:<place>`. The log has a random name that lives in the state, so a position from a
+state that was lost since, or from another one, is noticed. A reader who missed entries that may still matter is told
+so by `missing_before`: sessions that ended before that time may not have been told. Tokens that were issued later are
+not in doubt.
+
+While somebody listens, one task of the worker looks for new entries ten times a second; else nothing runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.refusals import TooBusy
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gatehouse.stores.state.protocol import EndedSession, State
+
+LOOK_SECONDS = 0.1
+# Readers that wait for entries at the same time in one worker; one more is answered 503.
+LISTENERS_MAX = 200
+BUSY_SECONDS = 5
+PAGE = 500
+# The name of the log is renewed whenever somebody begins to listen.
+LOG_NAME_TTL = 30 * 86_400
+
+_LOG_NAME = "ended sessions"
+_POSITION = re.compile(r"([0-9a-f]{12}):((?:\d{1,18}(?:-\d{1,18})?)?)")
+
+
+class FeedPage(NamedTuple):
+    entries: Sequence[EndedSession]
+    position: str
+    missing_before: float | None = None
+
+
+class EndedSessions:
+    def __init__(self, state: State, clock: Callable[[], float], closing: asyncio.Event) -> None:
+        self._state = state
+        self._clock = clock
+        self.closing = closing  # set when the worker is told to stop: nobody waits any longer then
+        self._listeners = 0
+        self._looking: asyncio.Task[None] | None = None
+        self._change = asyncio.Event()
+
+    async def read(self, position: str | None, limit: int = PAGE) -> FeedPage:
+        """What comes after a position; None stands before the oldest entry that may still matter."""
+        log = await self._log_name()
+        found = _POSITION.fullmatch(position or f"{log}:")
+        if found is None or found[1] != log:
+            page = await self._state.ended_sessions("", limit)
+            return FeedPage(page.entries, f"{log}:{page.position}", self._clock())
+        try:
+            page = await self._state.ended_sessions(found[2], limit)
+        except ValueError:
+            return await self.read(f"{'0' * 12}:", limit)  # a place that this engine never names: another log
+        if page.complete:
+            return FeedPage(page.entries, f"{log}:{page.position}")
+        page = await self._state.ended_sessions("", limit)
+        missing_before = page.entries[0].at if page.entries else self._clock()
+        return FeedPage(page.entries, f"{log}:{page.position}", missing_before)
+
+    async def newest(self) -> str:
+        """The position from which on everything is still to come."""
+        return f"{await self._log_name()}:{await self._state.ended_position()}"
+
+    def require_room(self) -> None:
+        if self._listeners >= LISTENERS_MAX:
+            raise TooBusy(BUSY_SECONDS, "too many listen to ended sessions")
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While this is entered, `change` is set by new entries."""
+        self._listeners += 1
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_forever())
+        try:
+            yield
+        finally:
+            self._listeners -= 1
+            if self._listeners == 0 and self._looking is not None:
+                self._looking.cancel()
+                self._looking = None
+
+    @property
+    def listeners(self) -> int:
+        return self._listeners
+
+    @property
+    def change(self) -> asyncio.Event:
+        """Set by the next change. To be taken before reading: what comes in between is not missed then."""
+        return self._change
+
+    async def _look_forever(self) -> None:
+        seen: str | None = None
+        while True:
+            newest = ""
+            with suppress(StoreUnavailable):  # whoever reads next is told
+                newest = await self._state.ended_position()
+            if newest != seen or self.closing.is_set():
+                seen = newest
+                self._change.set()
+                self._change = asyncio.Event()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _log_name(self) -> str:
+        """Read with every page, so it is a value of its own: the identity of the state is a write."""
+        now = self._clock()
+        name = await self._state.value(_LOG_NAME, now)
+        if name is None:
+            await self._state.swap_value(_LOG_NAME, None, secrets.token_hex(6), now + LOG_NAME_TTL, now)
+            name = await self._state.value(_LOG_NAME, now)
+        if name is None:
+            raise StoreUnavailable("the log of ended sessions has no name")
+        return name
+
+    async def renew(self) -> None:
+        """Let the log keep its name for as long as there are readers."""
+        now, name = self._clock(), await self._log_name()
+        await self._state.swap_value(_LOG_NAME, name, name, now + LOG_NAME_TTL, now)
+
+
+async def wait_for(change: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await change.wait()

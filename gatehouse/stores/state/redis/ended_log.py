@@ -1,0 +1,92 @@
+"""The log of ended sessions as a Redis stream. A position is the id of an entry, which the server makes of its clock.
+
+Entries go when they are older than they may matter, and the oldest when there are more than `ENDED_SESSIONS_MAX`. The
+server trims a little less than it is told, never more: so as long as there are fewer, nothing that still matters has
+been dropped.
+
+An entry is written by the script that ends the session. In a Cluster the log has a slot of its own, so a second call
+writes it, before the first one is answered; if that fails it is made again by the next one, or by the next sweep.
+Should the node be killed between the two, the entry is lost: then the tokens of that session are good, for services
+that verify by themselves, until they expire.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.state.protocol import ENDED_SESSIONS_MAX, EndedPage, EndedSession
+from gatehouse.stores.state.redis.script import Script
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from gatehouse.stores.state.protocol import Ending, Session
+    from gatehouse.stores.state.redis.connection import Word
+
+ENDED_LOG = b"gatehouse:{ended}"
+BEFORE_ALL = "0-0"
+# Second calls that failed and will be made again.
+UNWRITTEN_MAX = 10_000
+
+_APPEND = Script("record_ended", "append_ended")
+_READ = Script("read_ended")
+
+
+class EndedLog:
+    def __init__(self, run: Callable[..., Awaitable[Any]], *, in_one_step: bool) -> None:
+        self._run = run
+        self._in_one_step = in_one_step
+        self._unwritten: deque[tuple[Word, ...]] = deque(maxlen=UNWRITTEN_MAX)
+        self.keys = (ENDED_LOG,) if in_one_step else ()  # for the scripts that end sessions
+
+    async def follow_up(self, ended: Sequence[Session], ending: Ending | None, user: int | None = None) -> None:
+        """The second call, where one is needed. The sessions have ended whatever becomes of it."""
+        if self._in_one_step or ending is None:
+            return
+        entries = [str(user)] if user is not None and ending.credential else []
+        entries += [session.id for session in ended if session.ends > ending.at]
+        if entries:
+            self._unwritten.append((*words_of(ending), *entries))
+        with suppress(StoreUnavailable):
+            await self.retry()
+
+    async def retry(self) -> None:
+        while self._unwritten:
+            words = self._unwritten.popleft()
+            try:
+                await self._run(_APPEND, (ENDED_LOG, ENDED_LOG), *words)
+            except StoreUnavailable:
+                self._unwritten.appendleft(words)
+                raise
+
+    async def read(self, after: str, limit: int) -> EndedPage:
+        return page(after, *await self._run(_READ, (ENDED_LOG,), after or BEFORE_ALL, limit))
+
+
+def words_of(ending: Ending | None) -> tuple[Word, ...]:
+    """What `record_ended.lua` is told."""
+    if ending is None:
+        return ()
+    oldest = f"{max(0, int((ending.at - ending.keep) * 1000))}-0"
+    return repr(ending.at), ending.reason, oldest, ENDED_SESSIONS_MAX, ending.keep, int(ending.credential)
+
+
+def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedPage:
+    entries = [_entry(entry_id, dict(zip(fields[::2], fields[1::2], strict=True))) for entry_id, fields in found]
+    begin = _order(after.encode() or BEFORE_ALL.encode())
+    dropped = first is not None and number >= ENDED_SESSIONS_MAX and begin < _order(first)
+    # A reader ahead of the newest entry has read it from a server that is not the primary any more.
+    ahead = last is not None and begin > _order(last)
+    return EndedPage(entries, entries[-1].position if entries else after, not dropped and not ahead)
+
+
+def _entry(entry_id: bytes, fields: dict[bytes, bytes]) -> EndedSession:
+    return EndedSession(entry_id.decode(), fields[b"s"].decode(), float(fields[b"a"]), fields[b"r"].decode())
+
+
+def _order(entry_id: bytes) -> tuple[int, int]:
+    milliseconds, _, number = entry_id.partition(b"-")
+    return int(milliseconds), int(number)

@@ -1,0 +1,320 @@
+"""The feed of ended sessions on the wire: the stream, and poll delivery of security event tokens (RFC 8936)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+
+from gatehouse.api.endpoints.ended_sessions import LONGEST_POLL_SECONDS
+from gatehouse.auth.audit import Caller, SessionEnd
+from gatehouse.auth.keys.service_keys import digest, new_service_key
+from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
+from gatehouse.stores.accounts.keys import ServiceKeyStore
+from tests.support.conversation import LOGOUT, bearer, login
+from tests.support.inprocess import Clock, InProcess
+from tests.support.people import service_key
+from tests.support.running import Running
+
+STREAM = "/events/ended-sessions/stream"
+POLL = "/events/poll"
+
+Event = dict[str, Any]
+
+
+class Listener:
+    def __init__(self, answer: httpx.Response) -> None:
+        self._lines = answer.iter_lines()
+
+    def __iter__(self) -> Iterator[Event]:
+        event: Event = {}
+        for line in self._lines:
+            name, _, value = line.partition(": ")
+            if line:
+                event[name] = value
+            elif "data" in event:
+                yield {**event, "data": json.loads(event["data"])}
+                event = {}
+
+    def until(self, kind: str) -> list[Event]:
+        """All events up to the next one of a kind."""
+        seen = []
+        for event in self:
+            seen.append(event)
+            if event["event"] == kind:
+                return seen
+        pytest.fail(f"the stream ended before any {kind}: {seen}")
+
+
+@contextmanager
+def listening(running: Running, key: str, **options: Any) -> Iterator[Listener]:
+    headers = {**bearer(key), **options.pop("headers", {})}
+    with httpx.stream("GET", running.url + STREAM, headers=headers, timeout=10, **options) as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream"
+        yield Listener(answer)
+
+
+def log_out(client: httpx.Client) -> str:
+    tokens = login(client)
+    assert client.post(LOGOUT, headers=bearer(tokens)).status_code == 200
+    claims = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
+    return str(claims["sid"])
+
+
+def sids(events: list[Event]) -> list[str]:
+    return [event["data"]["sid"] for event in events if event["event"] == "ended"]
+
+
+def test_it_starts_from_now_and_goes_on_from_a_position(service: Running, client: httpx.Client) -> None:
+    key, early = service_key(service), log_out(client)
+    with listening(service, key) as listener:
+        [caught_up] = listener.until("position")
+        first = log_out(client)
+        [event] = [event for event in listener.until("ended") if event["event"] == "ended"]
+        assert event["data"]["sid"] == first
+        assert event["data"] == {"sid": first, "sub": "1", "at": event["data"]["at"], "reason": "logout"}
+    second = log_out(client)
+    for resumed in ({"headers": {"Last-Event-ID": event["id"]}}, {"params": {"after": event["id"]}}):
+        with listening(service, key, **resumed) as listener:
+            assert sids(listener.until("position")) == [second]
+    with listening(service, key, params={"after": caught_up["id"]}) as listener:
+        assert sids(listener.until("position")) == [first, second]
+    with listening(service, key, params={"after": "oldest"}) as listener:
+        assert {early, first, second} <= {*sids(listener.until("position"))}
+
+
+def test_a_position_of_another_log_is_told_to_be_a_gap(service: Running, client: httpx.Client) -> None:
+    ended, key = log_out(client), service_key(service)
+    with listening(service, key, params={"after": f"{'0' * 12}:7"}) as listener:
+        first, *others = listener.until("position")
+        assert first["event"] == "gap"
+        assert abs(first["data"]["missing_before"] - time.time()) < 10
+        assert ended in sids(others), "and then all that is there"
+
+
+@pytest.mark.parametrize("place", ["7-1-1", "99999999999999999999", "-", "7", "1-1", "999999999999999999"])
+def test_a_place_that_the_engine_does_not_name_is_no_failure(service: Running, place: str) -> None:
+    key = service_key(service)
+    with listening(service, key) as listener:
+        log = listener.until("position")[0]["id"].partition(":")[0]
+    with listening(service, key, params={"after": f"{log}:{place}"}) as listener:
+        assert listener.until("position")
+
+
+@pytest.mark.parametrize("after", ["?", "x" * 65, "' OR 1=1", "newest", "\x00"])
+def test_what_is_no_position_is_a_400(service: Running, client: httpx.Client, after: str) -> None:
+    answer = client.get(STREAM, params={"after": after}, headers=bearer(service_key(service)))
+    assert (answer.status_code, answer.json()) == (400, {"error": "invalid_request"})
+
+
+def test_only_a_service_key_opens_it(service: Running, client: httpx.Client) -> None:
+    person = login(client)["accessToken"]
+    for headers in ({}, bearer("ghs_" + "x" * 43), bearer(person)):
+        for answer in (client.get(STREAM, headers=headers), client.post(POLL, headers=headers, json={})):
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == 'Bearer realm="events"'
+
+
+def test_it_speaks_every_second_and_ends_with_the_service(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as running, listening(running, service_key(running)) as listener:
+        events = iter(listener)
+        times = [next(events)["data"]["at"] for _ in range(4)]
+        assert max(late - early for early, late in pairwise(times)) < 2
+        started = time.monotonic()
+        stopping = threading.Thread(target=running.stop)
+        stopping.start()
+        assert all(event["event"] == "position" for event in events), "and then the end of the stream"
+        stopping.join()
+        assert time.monotonic() - started < 5, "it does not wait for those who listen"
+
+
+def test_listeners_are_bounded_and_leave_when_they_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatehouse.auth.sessions.ended_sessions.LISTENERS_MAX", 3)
+    with InProcess(tmp_path / "data") as gatehouse:
+        key = add_key(gatehouse)
+        feed = gatehouse.service.ended_sessions
+
+        async def scenario() -> None:
+            with feed.listening(), feed.listening(), feed.listening():
+                for answer in (
+                    await gatehouse.send("GET", STREAM, token=key),
+                    await gatehouse.send("POST", POLL, body={}, token=key),
+                ):
+                    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+                assert feed._looking is not None
+            assert feed._looking is None, "nothing runs when nobody listens"
+
+        gatehouse.run(scenario())
+
+
+def test_a_listener_is_gone_when_its_client_is(service: Running) -> None:
+    key = service_key(service)
+    with ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(listening(service, key)).until("position")
+    for _ in range(20):  # and the places are free again: of 200 a worker, none is lost
+        with listening(service, key) as listener:
+            listener.until("position")
+
+
+# Poll delivery
+
+
+def add_key(gatehouse: InProcess) -> str:
+    key = new_service_key()
+    gatehouse.run(ServiceKeyStore(gatehouse.service.database).add(f"poll-{key[-6:]}", digest(key), 0))
+    return key
+
+
+class Recipient:
+    def __init__(self, gatehouse: InProcess) -> None:
+        self.gatehouse = gatehouse
+        self.key = add_key(gatehouse)
+
+    def poll(self, **asked: Any) -> tuple[dict[str, Event], bool]:
+        body = {"returnImmediately": True, **asked}
+        answer = self.gatehouse.request("POST", POLL, body=body, token=self.key)
+        assert answer.status == 200, answer.content
+        keys = {key["kid"]: key for key in self.gatehouse.request("GET", "/.well-known/jwks.json").json["keys"]}
+        tokens = {}
+        for jti, token in answer.json["sets"].items():
+            header = jwt.get_unverified_header(token)
+            assert header["typ"] == "secevent+jwt"
+            tokens[jti] = jwt.decode(
+                token, jwt.PyJWK(keys[header["kid"]]), algorithms=["ES256"], audience="gatehouse",
+                options={"verify_iat": False},
+            )  # fmt: skip
+            assert tokens[jti]["jti"] == jti
+            assert "exp" not in tokens[jti]
+            assert "sub" not in tokens[jti]
+            assert self.gatehouse.me(token).code == "A0230", "it is no access token"
+        return tokens, answer.json["moreAvailable"]
+
+
+@pytest.fixture
+def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
+    # The stream of Redis is trimmed by the clock of its server, so ours says the same.
+    with InProcess(tmp_path / "data", Clock(time.time())) as running:
+        yield running
+
+
+def log_out_of(gatehouse: InProcess) -> str:
+    token = gatehouse.login().data["accessToken"]
+    assert gatehouse.logout(token).status == 200
+    return str(jwt.decode(token, options={"verify_signature": False})["sid"])
+
+
+def test_a_logout_is_a_session_revoked_event(gatehouse: InProcess) -> None:
+    recipient, sid = Recipient(gatehouse), log_out_of(gatehouse)
+    tokens, more = recipient.poll()
+    [claims] = tokens.values()
+    issuer = gatehouse.settings.public_url
+    assert not more
+    assert claims["iss"] == issuer
+    assert claims["sub_id"] == {
+        "format": "complex",
+        "user": {"format": "iss_sub", "iss": issuer, "sub": "1"},
+        "session": {"format": "opaque", "id": sid},
+    }
+    assert claims["events"] == {
+        SESSION_REVOKED: {
+            "event_timestamp": int(gatehouse.clock()),
+            "initiating_entity": "user",
+            "reason_admin": {"en": "logout"},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("reason", "entity", "change"),
+    [
+        (SessionEnd.PASSWORD, "user", "update"),
+        (SessionEnd.DISABLED, "admin", "revoke"),
+        (SessionEnd.DELETED, "admin", "revoke"),
+    ],
+)
+def test_a_changed_password_and_a_disabled_user_are_credential_changes(
+    gatehouse: InProcess, reason: SessionEnd, entity: str, change: str
+) -> None:
+    recipient = Recipient(gatehouse)
+    gatehouse.login()
+    gatehouse.run(gatehouse.service.sessions.end_all(1, reason, Caller()))
+    tokens, _ = recipient.poll()
+    credential, revoked = tokens.values()
+    assert credential["sub_id"] == {"format": "iss_sub", "iss": gatehouse.settings.public_url, "sub": "1"}
+    event = credential["events"][CREDENTIAL_CHANGE]
+    assert (event["credential_type"], event["change_type"], event["initiating_entity"]) == ("password", change, entity)
+    assert list(revoked["events"]) == [SESSION_REVOKED]
+
+
+def test_what_is_not_acknowledged_is_delivered_again_in_order(gatehouse: InProcess) -> None:
+    recipient, ended = Recipient(gatehouse), [log_out_of(gatehouse) for _ in range(5)]
+
+    def sessions(tokens: dict[str, Event]) -> list[str]:
+        return [claims["sub_id"]["session"]["id"] for claims in tokens.values()]
+
+    first, more = recipient.poll(maxEvents=2)
+    assert (sessions(first), more) == (ended[:2], True)
+    assert sessions(recipient.poll(maxEvents=2)[0]) == ended[:2]
+    one, other = first
+    assert sessions(recipient.poll(ack=[other])[0]) == ended, "the one before it was not acknowledged"
+    assert sessions(recipient.poll(ack=[one])[0]) == ended[1:]
+    assert sessions(recipient.poll(setErrs={other: {"err": "invalid_key", "description": "?"}})[0]) == ended[2:]
+    rest, _ = recipient.poll()
+    assert recipient.poll(ack=list(rest)) == ({}, False)
+    assert recipient.poll() == ({}, False)
+    assert sessions(Recipient(gatehouse).poll()[0]) == ended, "each service key has its own position"
+    assert Recipient(gatehouse).poll(maxEvents=0) == ({}, True)
+
+
+def test_a_poll_waits_for_something_to_tell(gatehouse: InProcess) -> None:
+    recipient = Recipient(gatehouse)
+    token = gatehouse.login().data["accessToken"]
+
+    async def scenario() -> tuple[float, bytes]:
+        poll = asyncio.create_task(gatehouse.send("POST", POLL, body={}, token=recipient.key))
+        await asyncio.sleep(0.3)
+        assert not poll.done()
+        await gatehouse.send("POST", "/api/v1/auth/logout", token=token)
+        ended = time.monotonic()
+        answer = await asyncio.wait_for(poll, LONGEST_POLL_SECONDS)
+        return time.monotonic() - ended, answer.content
+
+    delay, content = gatehouse.run(scenario())
+    assert delay < 1
+    assert len(json.loads(content)["sets"]) == 1
+
+
+def test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on(gatehouse: InProcess) -> None:
+    recipient = Recipient(gatehouse)
+    state, now = gatehouse.service.state, gatehouse.clock()
+    log_out_of(gatehouse)
+    recipient.poll(ack=list(recipient.poll()[0]))
+    name = gatehouse.run(state.value("ended sessions", now))
+    assert name is not None
+    gatehouse.run(state.swap_value("ended sessions", name, "f" * 12, now + 999, now))
+    tokens, _ = recipient.poll()
+    gap, *others = tokens
+    [(kind, event)] = tokens[gap]["events"].items()
+    assert (kind, event) == (f"{gatehouse.settings.public_url}/events/gap", {"missing_before": now})
+    assert len(others) == 1
+    assert recipient.poll(ack=list(tokens)) == ({}, False)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b"{", b'{"ack":1}', b'{"maxEvents":-1}', b'{"maxEvents":"a"}', b"\xff", b"[" * 9000]
+)
+def test_what_is_no_poll_is_a_400(gatehouse: InProcess, body: bytes) -> None:
+    answer = gatehouse.request("POST", POLL, content=body, token=add_key(gatehouse))
+    assert (answer.status, answer.json) == (400, {"error": "invalid_request"})

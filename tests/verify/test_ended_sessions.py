@@ -1,0 +1,239 @@
+"""A service that verifies offline and follows the ended sessions: it refuses within a second, or knows it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gatehouse.verify import EndedSessions, TokenInvalid, Unavailable, Verifier
+from tests.support.conversation import LOGOUT, bearer, login, refresh
+from tests.support.engines import PostgresServer, RedisServer
+from tests.support.people import add_user, service_key
+from tests.support.running import Running
+
+STREAM = "/events/ended-sessions/stream"
+
+
+@pytest.fixture(scope="module", params=["embedded", "engines"])
+def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Running]]:
+    """Two workers on the embedded default, or two nodes on PostgreSQL and Redis."""
+    data = tmp_path_factory.mktemp("nodes") / "data"
+    if request.param == "embedded":
+        with Running(data, workers=2) as running:
+            yield [running, running]
+        return
+    postgres: PostgresServer = request.getfixturevalue("postgres_server")
+    redis: RedisServer = request.getfixturevalue("redis_server")
+    urls = {
+        "database_url": postgres.create("ended_sessions"), "state_url": redis.url(41),
+        "issuer": "http://login.test", "secret": "kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u",
+    }  # fmt: skip
+    with Running(data, **urls) as one, Running(data, **urls) as other:
+        yield [one, other]
+
+
+class Following:
+    """A verifying service that follows one node, and people who log in at the other."""
+
+    def __init__(self, nodes: list[Running], **options: Any) -> None:
+        self.node, self.followed = nodes
+        self.key = service_key(self.followed)
+        self.ended = EndedSessions(self.followed.url + STREAM, self.key, **options)
+        issuer = self.followed.env.get("GATEHOUSE_ISSUER", self.followed.url)
+        self.verifier = Verifier(f"{self.followed.url}/.well-known/jwks.json", issuer, ended=self.ended)
+
+    def delay(self, act: Callable[[httpx.Client, dict[str, Any]], httpx.Response]) -> float:
+        """Seconds from the answer to the first refusal."""
+        with self.node.client() as client:
+            token = login(client)["accessToken"]
+            self.verifier.check(token)
+            assert act(client, {"accessToken": token}).status_code == 200
+        return self.refused_after(token)
+
+    def refused_after(self, token: str, seconds: float = 5) -> float:
+        answered = time.monotonic()
+        while time.monotonic() < answered + seconds:
+            try:
+                self.verifier.check(token)
+            except TokenInvalid:
+                return time.monotonic() - answered
+            except Unavailable:
+                pass  # not taken, and not refused yet
+            time.sleep(0.002)
+        pytest.fail("the session has ended, and its token is still taken")
+
+
+def log_out(client: httpx.Client, tokens: dict[str, Any]) -> httpx.Response:
+    return client.post(LOGOUT, headers=bearer(tokens))
+
+
+@pytest.fixture
+def following(nodes: list[Running]) -> Iterator[Following]:
+    following = Following(nodes)
+    with following.ended:
+        yield following
+
+
+def test_a_logout_is_known_within_a_second_on_another_worker_or_node(following: Following) -> None:
+    delays = [following.delay(log_out) for _ in range(8)]
+    assert max(delays) < 1, delays
+
+
+def test_sessions_that_ended_before_it_started_are_known(nodes: list[Running]) -> None:
+    with nodes[0].client() as client:
+        tokens = login(client)
+        assert log_out(client, tokens).status_code == 200
+    following = Following(nodes)
+    with following.ended, pytest.raises(TokenInvalid):
+        following.verifier.check(tokens["accessToken"])
+
+
+def test_a_refreshed_token_of_an_ended_session_is_refused_too_and_another_session_is_not(following: Following) -> None:
+    with following.node.client() as client:
+        first = login(client)
+        other = login(client)
+        second = refresh(client, first).json()["data"]
+        assert log_out(client, first).status_code == 200
+        following.refused_after(second["accessToken"])
+        assert following.verifier.check(other["accessToken"]).user_id == 1
+
+
+def test_a_changed_password_a_disabled_user_and_an_operator_are_heard(following: Following) -> None:
+    for name, words in (
+        ("ended-by-an-operator", ("session", "end", "--user")),
+        ("disabled", ("user", "disable")),
+    ):
+        username = f"{name}-{time.monotonic_ns()}"
+        add_user(following.node, username)
+        with following.node.client() as client:
+            token = login(client, username=username)["accessToken"]
+        following.verifier.check(token)
+        done = following.node.cli(*words, username)
+        assert done.returncode == 0, done.stderr
+        assert following.refused_after(token) < 1
+
+
+def test_tasks_are_served_as_threads_are(following: Following) -> None:
+    async def check(token: str) -> int:
+        return (await following.verifier.check_async(token)).user_id
+
+    with following.node.client() as client:
+        tokens = login(client)
+        assert asyncio.run(check(tokens["accessToken"])) == 1
+        log_out(client, tokens)
+        following.refused_after(tokens["accessToken"])
+        with pytest.raises(TokenInvalid):
+            asyncio.run(check(tokens["accessToken"]))
+
+
+def _check_in_child(following: Following, token: str, answer: Any) -> None:
+    try:
+        answer.put(following.verifier.check(token).user_id)
+    except Exception as problem:  # noqa: BLE001 - told to the test
+        answer.put(repr(problem))
+
+
+def test_a_forked_process_follows_by_itself(following: Following) -> None:
+    with following.node.client() as client:
+        token = login(client)["accessToken"]
+    following.verifier.check(token)
+    fork = multiprocessing.get_context("fork")
+    answer = fork.SimpleQueue()
+    child = fork.Process(target=_check_in_child, args=(following, token, answer))
+    child.start()
+    child.join(20)
+    assert answer.get() == 1
+
+
+@pytest.mark.parametrize("stale_ok", [False, True])
+def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_path: Path, stale_ok: bool) -> None:
+    with Running(tmp_path / "data") as running:
+        following = Following([running, running], max_silence=2, stale_ok=stale_ok)
+        with running.client() as client:
+            ended, live = login(client), login(client)
+            following.verifier.check(live["accessToken"])
+            log_out(client, ended)
+            following.refused_after(ended["accessToken"])
+    # The service is gone; its keys are still held.
+    following.verifier.check(live["accessToken"])
+    time.sleep(2.2)
+    if stale_ok:
+        following.verifier.check(live["accessToken"])
+    else:
+        with pytest.raises(Unavailable, match="ended sessions are not known"):
+            following.verifier.check(live["accessToken"])
+    with pytest.raises(TokenInvalid):
+        following.verifier.check(ended["accessToken"])
+    following.ended.close()
+
+
+def test_a_service_that_is_not_there_at_the_start_is_waited_for_once(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data")
+    ended = EndedSessions(running.url + STREAM, "ghs_none", max_silence=2)
+    assert ended.starting
+    assert not ended.wait()
+    assert not ended.starting, "the next check does not wait again"
+    with pytest.raises(Unavailable):
+        ended.check("7-abc", time.time())
+    ended.close()
+
+
+def test_a_wrong_service_key_is_told_in_the_log_text(nodes: list[Running]) -> None:
+    ended = EndedSessions(nodes[0].url + STREAM, "ghs_" + "x" * 43, max_silence=2)
+    ended.wait()
+    with pytest.raises(Unavailable, match="HTTP 401"):
+        ended.check("7-abc", time.time())
+    ended.close()
+
+
+def test_a_restart_of_the_service_is_followed_without_a_gap(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data")
+    with running, running.client() as client:
+        following = Following([running, running])
+        before, live = login(client), login(client)
+        following.verifier.check(live["accessToken"])
+    with running, running.client() as client:
+        assert log_out(client, before).status_code == 200
+        assert following.refused_after(before["accessToken"]) < 3, "it connects again by itself"
+        assert following.verifier.check(live["accessToken"]).user_id == 1
+        following.ended.close()
+
+
+def test_a_lost_state_puts_older_tokens_in_doubt_and_newer_ones_not(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data")
+    with running, running.client() as client:
+        following = Following([running, running])
+        old = login(client)
+        following.verifier.check(old["accessToken"])
+    for file in running.data.glob("state.db*"):
+        file.unlink()
+    time.sleep(1.1)  # tokens say to the second when they were issued
+    with running, running.client() as client:
+        assert following.refused_after(old["accessToken"]) < 3
+        time.sleep(1.1)
+        new = login(client)
+        assert following.verifier.check(new["accessToken"]).user_id == 1
+        following.ended.close()
+
+
+def test_what_is_forgotten_has_expired() -> None:
+    now = [1000.0]
+    ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", clock=lambda: now[0])
+    ended._take("ended", "l:1", {"sid": "7-a", "at": 1000.0})
+    ended._take("position", "l:1", {"at": 1000.0, "keep": 7260})
+    with pytest.raises(TokenInvalid):
+        ended.check("7-a", 999)
+    now[0] += 7260
+    ended._take("position", "l:1", {"at": now[0], "keep": 7260})
+    with pytest.raises(TokenInvalid):
+        ended.check("7-a", 999)
+    now[0] += 1
+    ended._take("position", "l:1", {"at": now[0], "keep": 7260})
+    ended.check("7-a", 999)
