@@ -16,6 +16,7 @@ from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
+from gatehouse.transfer.formulas import quote
 from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, MenuLine, RoleLine, UserLine
 from gatehouse.transfer.rows import BATCH
 
@@ -116,4 +117,4 @@ def _write(file: BinaryIO, line: Line | None, form: Format) -> None:
 def _cells(line: Line) -> list[str]:
     said = msgspec.to_builtins(line) | {"roles": " ".join(getattr(line, "roles", ()))}
     words = {True: "true", False: "false"}
-    return [words[value] if isinstance(value := said.get(name, ""), bool) else str(value) for name in COLUMNS]
+    return [words[value] if isinstance(value := said.get(name, ""), bool) else quote(str(value)) for name in COLUMNS]

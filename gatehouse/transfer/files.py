@@ -10,6 +10,7 @@ import msgspec
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.menus import complete
 from gatehouse.stores.accounts.menus import Menu, MenuType
+from gatehouse.transfer.formulas import unquote
 from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, Line, MenuLine, RoleLine, UserLine, format_of
 from gatehouse.transfer.menus import MenuRow
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow
@@ -128,7 +129,7 @@ def _from_csv(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 def _said(row: dict[str, str]) -> dict[str, Any]:
     """The cells that say something. Their types are left to msgspec, which reads numbers and words from text."""
-    said: dict[str, Any] = {name: cell for name, cell in row.items() if cell or name in _MAY_BE_EMPTY}
+    said: dict[str, Any] = {name: unquote(cell) for name, cell in row.items() if cell or name in _MAY_BE_EMPTY}
     if "roles" in said:
         said["roles"] = said["roles"].split()
     return said

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.login.decoy_hashes import decoy_argon2
-from gatehouse.auth.login.passwords import is_readable
+from gatehouse.auth.login.passwords import is_affordable, is_readable
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, shown
 
@@ -112,13 +112,19 @@ def _problem(row: UserRow, context: Context) -> str | None:
         return f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
     if row.id is not None and not 0 < row.id < 2**63:
         return f"{row.id} is not an id"
-    if row.password is not None and not is_readable(row.password):
-        return "the password is neither a bcrypt nor an Argon2id hash"
+    if row.password is not None and (reason := _hash_problem(row.password)):
+        return reason
     if row.created is not None and not 0 <= row.created < 1e11:
         return f"{row.created} is not a time: seconds since 1970"
     if row.roles and (unknown := sorted(row.roles - context.roles)):
         return f"there is no role {unknown[0]!r}"
     return None
+
+
+def _hash_problem(hashed: str) -> str | None:
+    if not is_readable(hashed):
+        return "the password is neither a bcrypt nor an Argon2id hash"
+    return None if is_affordable(hashed) else "the password's hash costs too much to check at every login"
 
 
 def _clash(row: UserRow, seen: Seen) -> str | None:

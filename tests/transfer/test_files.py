@@ -200,3 +200,14 @@ def test_the_name_need_not_say_the_format(place: Place, tmp_path: Path) -> None:
     place.typed("export", str(file), "--format", "csv").done()
     assert file.read_text().startswith("id,username,")
     assert place.told(place.typed("import", "users", str(file), "--format", "csv", "--json"))["users"]["unchanged"] == 1
+
+
+def test_a_spreadsheet_runs_nothing_from_an_export(lived_in: Place, tmp_path: Path) -> None:
+    formulas = {"eve": '=HYPERLINK("http://evil.example","x")', "@cmd": "+1", "-mallory": "'=1"}
+    rows = [{"username": name, "nickname": nickname} for name, nickname in formulas.items()]
+    brought(lived_in, lines(tmp_path / "formulas.jsonl", *rows))
+    file = written(lived_in, "people.csv")
+    with file.open(newline="") as text:
+        cells = [cell for row in csv.reader(text) for cell in row]
+    assert not [cell for cell in cells if cell[:1] in set("=+-@")]
+    assert brought(lived_in, file)["users"]["changed"] == 0, "read back as it was"

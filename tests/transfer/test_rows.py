@@ -270,3 +270,25 @@ def test_a_person_reads_a_summary(place: Place, console: Console) -> None:
     assert "The administrator of the first start, admin (id 1), made way." in lines
     assert lines[-2].startswith("Refused: sys_user 11 'ROOT': the name 'ROOT' is that of sys_user 1 'root'")
     assert lines[-1] == "Done."
+
+
+def test_hashes_that_cost_too_much_are_refused(place: Place, console: Console) -> None:
+    """A check at bcrypt 31 takes days of a core: one such row, and one login, and a hash thread is gone."""
+    salted = "abcdefghijklmnopqrstuu" + "x" * 31
+    argon2id = "$argon2id$v=19$m={},t={},p=1$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
+    hashes = {
+        "fine": f"$2a$14${salted}",
+        "dear": f"$2a$15${salted}",
+        "dearest": f"$2a$31${salted}",
+        "nonsense": f"$2a$99${salted}",
+        "large": argon2id.format(4 * 1024 * 1024, 2),
+        "long": argon2id.format(65_536, 1000),
+        "usual": argon2id.format(65_536, 3),
+    }
+    for number, (name, hashed) in enumerate(hashes.items(), start=10):
+        console.user(number, name, 3, password=hashed)
+    console.write()
+    refused = remarks(place.bring(console.url), "refused")
+    costs = "the password's hash costs too much to check at every login"
+    assert sorted(refused.values()) == sorted([costs] * 4 + [REASON["hash"]])
+    assert place.people().keys() & hashes.keys() == {"fine", "usual"}

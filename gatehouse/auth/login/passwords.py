@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import re
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,12 @@ RETRY_SECONDS = 2
 NAME_SHARE = 0.75  # of the places in the queue, for one name
 REST_SECONDS = 0.2  # without a hash, and their memory is given back
 
+# Of hashes from elsewhere: about a second of one core each, and what a worker can spare of memory.
+BCRYPT_COST_MAX = 14
+ARGON2_KIB_MAX = 128 * 1024
+ARGON2_KIB_PASSES_MAX = 512 * 1024
+
+_BCRYPT_FORM = re.compile(r"\$2[abxy]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}")
 _BCRYPT = ("$2a$", "$2b$", "$2x$", "$2y$")
 _hasher = argon2.PasswordHasher(time_cost=PASSES, memory_cost=MEMORY_KIB, parallelism=LANES)
 
@@ -62,10 +69,18 @@ def check_password(stored: str, password: str) -> Verdict:
 def is_readable(stored: str) -> bool:
     """Whether `check_password` can make sense of a hash from elsewhere."""
     if stored.startswith(_BCRYPT):
-        return len(stored) == 60
+        return _BCRYPT_FORM.fullmatch(stored) is not None
     with suppress(argon2.exceptions.InvalidHashError):
         return stored.startswith("$argon2id$") and bool(argon2.extract_parameters(stored))
     return False
+
+
+def is_affordable(stored: str) -> bool:
+    """Whether a readable hash costs no more than a login may: whoever makes a file chooses the cost of checking it."""
+    if stored.startswith(_BCRYPT):
+        return int(stored[4:6]) <= BCRYPT_COST_MAX
+    cost = argon2.extract_parameters(stored)
+    return cost.memory_cost <= ARGON2_KIB_MAX and cost.memory_cost * cost.time_cost <= ARGON2_KIB_PASSES_MAX
 
 
 def _check_bcrypt(stored: str, password: str) -> bool:
