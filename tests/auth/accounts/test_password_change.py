@@ -159,6 +159,8 @@ class Attack:
                 body = {"currentPassword": current, "newPassword": new}
                 answer = client.put(PATH, json=body, headers=self._headers)
                 self.tries += answer.status_code == 200 or answer.json()["code"] == "A0421"
+                if answer.status_code == 429:
+                    self._stopped.wait(0.02)  # another connection's turn; the operator needs some of the core, too
 
     def __enter__(self) -> None:
         for thread in self._threads:
