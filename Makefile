@@ -18,7 +18,7 @@ test: $(VENV)/dev.done axe  ## set everything up and run every check
 examples: $(VENV)/examples.done  ## build and run every example whose toolchain is there, and try it with bad tokens
 	$(BIN)/python -m pytest -v tests/examples
 
-faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (a quarter of an hour)
+faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (about seven minutes)
 	$(BIN)/python -m tests.faults --faults 200
 
 check: $(VENV)/dev.done  ## formatting, lint, types, floors

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import shutil
+import ssl
 import subprocess
 import sysconfig
+import time
 from pathlib import Path
 
+import httpx
 import kubernetes_validate
 import pytest
 import yaml
 
 from gatehouse.settings import described
+from tests.support.conversation import login
+from tests.support.running import Running, free_port
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 TOOLS = Path(sysconfig.get_path("scripts"))
@@ -61,3 +67,60 @@ def test_nothing_secret_has_a_value() -> None:
     secret = yaml.safe_load((DEPLOY / "kubernetes" / "secret.yaml").read_text())
     assert set(secret["stringData"].values()) == {""}
     assert "GATEHOUSE_SECRET=\n" in (DEPLOY / "env.example").read_text()
+
+
+def test_the_site_of_nginx_ends_tls_and_keeps_tokens_out_of_the_log(tmp_path: Path) -> None:
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
+    if nginx is None:
+        pytest.skip("nginx is not installed")
+    certificate, key, log = tmp_path / "certificate.pem", tmp_path / "key.pem", tmp_path / "access.log"
+    subject = ("-subj", "/CN=login.example.com", "-addext", "subjectAltName=DNS:login.example.com,IP:127.0.0.1")
+    made = ran(
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-keyout", key, "-out", certificate, *subject,
+    )  # fmt: skip
+    assert made == ""
+    plain, secure = free_port(), free_port()
+    with Running(tmp_path / "data", trusted_proxies="127.0.0.1", issuer="https://login.example.com") as service:
+        site = (DEPLOY / "nginx-site.conf").read_text()
+        for there, here in {
+            "/etc/letsencrypt/live/login.example.com/fullchain.pem": certificate,
+            "/etc/letsencrypt/live/login.example.com/privkey.pem": key,
+            "/var/log/nginx/gatehouse.log": log,
+            "127.0.0.1:8000": f"127.0.0.1:{service.port}",
+            "listen [::]:80;": "",
+            "listen [::]:443 ssl http2;": "",
+            "listen 80;": f"listen 127.0.0.1:{plain};",
+            "listen 443 ssl http2;": f"listen 127.0.0.1:{secure} ssl http2;",
+        }.items():
+            assert there in site
+            site = site.replace(there, str(here))
+        conf = tmp_path / "nginx.conf"
+        folders = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy"))
+        conf.write_text(f"daemon off;\npid {tmp_path}/nginx.pid;\nevents {{}}\nhttp {{\n{folders}{site}}}\n")
+        proxy = subprocess.Popen([nginx, "-p", tmp_path, "-c", conf, "-e", "stderr"])
+        trust = ssl.create_default_context(cafile=str(certificate))
+        trust.check_hostname = False
+        try:
+            claimed = {"X-Forwarded-For": "203.0.113.9"}
+            with httpx.Client(base_url=f"https://127.0.0.1:{secure}", verify=trust, headers=claimed) as client:
+                for _ in range(100):
+                    try:
+                        assert client.get("/").status_code == 200
+                        break
+                    except httpx.TransportError:
+                        time.sleep(0.05)
+                tokens = login(client)
+                renewed = client.post(f"/api/v1/auth/refresh-token?refreshToken={tokens['refreshToken']}")
+                assert renewed.json()["code"] == "00000"
+                assert "strict-transport-security" in renewed.headers
+                assert client.get("/health/live").status_code == 404
+                assert client.get("/metrics").status_code == 404
+            moved = httpx.get(f"http://127.0.0.1:{plain}/account", headers={"Host": "login.example.com"})
+            assert (moved.status_code, moved.headers["location"]) == (301, "https://login.example.com/account")
+        finally:
+            proxy.terminate()
+            proxy.wait(timeout=20)
+        assert "203.0.113.9" not in service.cli("audit", "--event", "login").stdout, "what a client claims is dropped"
+    assert "/api/v1/auth/refresh-token 200" in log.read_text()
+    assert tokens["refreshToken"] not in log.read_text()

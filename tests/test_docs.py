@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import described
-from tests.support.running import environment, free_port
+from tests.support.running import free_port
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -107,11 +108,12 @@ def test_every_command_is_documented(command: str) -> None:
 
 
 def test_every_test_that_security_names_exists() -> None:
-    named = re.findall(r"`([\w/]+\.py)::(\w+)`", text("security.md"))
+    page = text("checklist.md") + text("security.md")
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", page)
     assert len(named) > 60
     for file, test in named:
         assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), f"{file}::{test}"
-    rows = re.findall(r"^\| (\d+) \|", text("security.md"), re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \|", page, re.MULTILINE)
     numbers = [int(row) for row in rows]
     assert numbers == sorted(set(numbers))
     assert numbers[:50] == list(range(1, 51))
@@ -123,32 +125,72 @@ def test_every_link_leads_somewhere() -> None:
             assert (page.parent / target).exists(), f"{target} in {page.name}"
 
 
-def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
-    """The shell blocks of the README, in their order, against a service started as it says."""
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    start = next(block for block in blocks if "CAPTCHA_TEST_ANSWER" in block)
-    talks = [block for block in blocks if "curl" in block]
-    port = free_port()
-    env = environment(tmp_path / "data", port, captcha_test_answer="", admin_password="", limits="on")
-    env = {name: value for name, value in env.items() if value}
-    # The block says `make run`; what that target runs once everything is installed is `gatehouse serve`.
-    assert "$(BIN)/gatehouse serve" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    service = subprocess.Popen(
-        ["bash", "-c", start.replace("make run", f"exec {sys.executable} -m gatehouse serve")], env=env
-    )
+def shell_blocks(page: Path) -> list[str]:
+    return re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def wait_until_live(port: int, service: subprocess.Popen[str]) -> None:
+    for _ in range(300):
+        live = subprocess.run(["curl", "-sf", f"http://127.0.0.1:{port}/health/live"], capture_output=True, check=False)
+        if live.returncode == 0:
+            return
+        assert service.poll() is None, "the service ended by itself"
+        time.sleep(0.1)
+    raise AssertionError("the service did not start")
+
+
+def test_the_commands_of_readme_and_curl_page_run_in_order(tmp_path: Path) -> None:
+    """Every shell block, top to bottom, in one folder: each `make run` in a terminal of its own, the rest in one."""
+    blocks = shell_blocks(ROOT / "README.md") + shell_blocks(DOCS / "curl.md")
+    assert len(blocks) == 5
+    first, second = free_port(), free_port()
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+    env |= {"GATEHOUSE_PORT": str(first), "GATEHOUSE_METRICS": "off"}
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    # `make run` installs and then serves; everything is installed here, so only the second half runs.
+    assert "@$(BIN)/gatehouse serve\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    serve = 'make() { test "$*" = run; exec .venv/bin/gatehouse serve; }\n'
+    services: list[subprocess.Popen[str]] = []
+    pipe = subprocess.PIPE
+    terminal = subprocess.Popen(["bash", "-eu"], cwd=tmp_path, env=env, stdin=pipe, stdout=pipe, text=True)
+    assert terminal.stdin
     try:
-        script = "set -eu\n" + "\n".join(talks).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
-        for _ in range(200):
-            ready = subprocess.run(
-                ["curl", "-sf", f"http://127.0.0.1:{port}/health/live"], capture_output=True, check=False
-            )
-            if ready.returncode == 0:
-                break
-            time.sleep(0.1)
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=env, timeout=60, check=True)
+        for block in blocks:
+            script = block.replace("=8001", f"={second}").replace(":8001", f":{second}")
+            if "make run" in block:
+                services.append(subprocess.Popen(["bash", "-euc", serve + script], cwd=tmp_path, env=env, text=True))
+                wait_until_live([first, second][len(services) - 1], services[-1])
+            else:
+                terminal.stdin.write(script)
+                terminal.stdin.flush()
+        printed, _ = terminal.communicate(timeout=60)
     finally:
-        service.terminate()
-        service.wait(timeout=20)
-    answers = done.stdout.split("\n")[:-1]
+        for process in (terminal, *services):
+            process.terminate()
+        for process in (terminal, *services):
+            process.wait(timeout=20)
+    assert "Added user ann" in printed, printed
+    answers = [line for line in printed.split("\n") if line.startswith("{")]
     assert len(answers) == 4, "users/me and logout, in both variants"
-    assert all(answer.startswith('{"code":"00000"') for answer in answers), done.stdout
+    assert all(answer.startswith('{"code":"00000"') for answer in answers), printed
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "data-curl", ".venv"}
+
+
+def skeleton(page: Path) -> dict[str, list[str]]:
+    """What a translation must share with its original: levels of headings, commands, links, code names, rows."""
+    content = page.read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", content, flags=re.DOTALL)
+    return {
+        "headings": re.findall(r"^#+", prose, re.MULTILINE),
+        "commands": shell_blocks(page),
+        "diagrams": re.findall(r"```mermaid\n(.*?)\n", content),
+        "links": re.findall(r"\]\((docs/[\w-]+\.md|examples/[\w./-]+|CHANGELOG.md|CONTRIBUTING.md)\)", prose),
+        "addresses": re.findall(r"<(http[^>]+)>", prose),
+        "code": sorted(re.findall(r"`[^`]+`", prose)),
+        "rows": [row for row in prose.split("\n") if row.startswith("|---")],
+        "lines of tables": [str(len(re.findall(r"^\|", prose, re.MULTILINE)))],
+    }
+
+
+def test_the_chinese_readme_is_in_step_with_the_english_one() -> None:
+    assert skeleton(ROOT / "README.zh-CN.md") == skeleton(ROOT / "README.md")

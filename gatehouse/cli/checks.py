@@ -156,7 +156,7 @@ async def accounts(service: Service) -> AsyncIterator[Finding]:
         return
     yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
     for each in await service.database.advice():
-        yield warn("accounts", each, "see docs/operations.md")
+        yield warn("accounts", each, "see docs/many-nodes.md")
     yield await _users(service)
     yield await _keys(service)
     yield await _clock(service)
@@ -218,4 +218,4 @@ async def state(service: Service) -> AsyncIterator[Finding]:
         return
     yield ok("state", "answers reads and writes")
     for each in await service.state.advice():
-        yield warn("state", each, "see docs/operations.md")
+        yield warn("state", each, "see docs/many-nodes.md")

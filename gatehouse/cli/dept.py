@@ -69,8 +69,8 @@ async def list_(service: Service, *, as_json: bool) -> None:
 @click.option("--name", help="A new name.")
 @click.option("--parent", type=ID, metavar="ID", help="Move it below this department.")
 @click.option("--code", help="A short code, for other systems.")
-@click.option("--sort", type=int, help="Its place among its neighbours.")
-@click.option("--enable/--disable", "enabled", default=None, help="A disabled one takes all perms from its people.")
+@click.option("--sort", type=int, help="Its position among the departments beside it.")
+@click.option("--enable/--disable", "enabled", default=None, help="A disabled department gives its people no perms.")
 @with_service
 async def edit(  # noqa: PLR0917 - click hands them over by name
     service: Service,

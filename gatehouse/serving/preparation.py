@@ -50,8 +50,11 @@ async def prepare(settings: Settings) -> str | None:
         keys = Keys(database)
         roles = Roles(database)
         async with migrate.exclusive(database):
+            users = Users(database)
+            if settings.admin_password and await users.count() > 0:
+                log.warning("GATEHOUSE_ADMIN_PASSWORD is ignored: there are users; see `gatehouse user password`")
             password = await bootstrap(
-                users=Users(database),
+                users=users,
                 roles=roles,
                 departments=Departments(database),
                 keys=keys,

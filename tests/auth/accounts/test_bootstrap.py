@@ -28,6 +28,15 @@ def test_the_administrator_is_made_once_with_a_random_password_shown_once(tmp_pa
         assert login(client, password=password)
 
 
+def test_a_password_for_an_administrator_who_exists_is_ignored_and_the_log_says_so(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as service:
+        assert "is ignored" not in service.output()
+    with Running(tmp_path / "data", admin_password="another passphrase") as service, service.client() as client:
+        assert "GATEHOUSE_ADMIN_PASSWORD is ignored" in service.output()
+        assert "another passphrase" not in service.output()
+        assert login(client)
+
+
 def test_everything_in_the_folder_is_for_the_owner_only(tmp_path: Path) -> None:
     with Running(tmp_path / "data") as service, service.client() as client:
         login(client)
