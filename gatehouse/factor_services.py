@@ -8,9 +8,12 @@ from urllib.parse import urlsplit
 from gatehouse.auth.factors.enrolment import Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment, enrolment_tickets
 from gatehouse.auth.factors.fresh_proof import FreshProof
+from gatehouse.auth.factors.own_passkeys import OwnPasskeys
+from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.factors.verifier import CodeVerifier
+from gatehouse.auth.login.passkey_login import PasskeyLogin, PasskeyVerifier
 from gatehouse.auth.login.second_factor import SecondFactor
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.settings import Settings
     from gatehouse.stores.accounts.factors import Factors
+    from gatehouse.stores.accounts.passkeys import Passkeys
     from gatehouse.stores.accounts.users import Users
     from gatehouse.stores.state.protocol import State
 
@@ -32,6 +36,9 @@ class FactorServices(NamedTuple):
     at_login: SecondFactor
     enrolment: Enrolment
     forced_enrolment: ForcedEnrolment
+    ceremonies: Ceremonies
+    passkey_login: PasskeyLogin
+    own_passkeys: OwnPasskeys
 
 
 def open_factors(
@@ -40,6 +47,7 @@ def open_factors(
     ring: KeyRing,
     users: Users,
     store: Factors,
+    passkeys: Passkeys,
     state: State,
     hashes: HashPool,
     throttle: Throttle,
@@ -53,20 +61,36 @@ def open_factors(
     at_login = SecondFactor(
         verifier=verifier,
         factors=store,
+        passkeys=passkeys,
         users=users,
         policy=FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles)),
         tickets=tickets,
         audit=audit,
         enrol_at=settings.public_url,
     )
+    proof = FreshProof(users=users, hashes=hashes, throttle=throttle, sessions=sessions, audit=audit, clock=clock)
     enrolment = Enrolment(
         factors=store,
         vault=vault,
         verifier=verifier,
-        proof=FreshProof(users=users, hashes=hashes, throttle=throttle, sessions=sessions, audit=audit, clock=clock),
+        proof=proof,
         audit=audit,
         clock=clock,
         issuer=urlsplit(settings.public_url).netloc,
     )
+    ceremonies = Ceremonies(ring=ring, state=state, clock=clock, public_url=settings.public_url)
+    passkey_verifier = PasskeyVerifier(ceremonies=ceremonies, passkeys=passkeys, audit=audit, clock=clock)
     forced = ForcedEnrolment(tickets=tickets, users=users, enrolment=enrolment)
-    return FactorServices(vault, at_login, enrolment, forced)
+    return FactorServices(
+        vault=vault,
+        at_login=at_login,
+        enrolment=enrolment,
+        forced_enrolment=forced,
+        ceremonies=ceremonies,
+        passkey_login=PasskeyLogin(
+            verifier=passkey_verifier, users=users, throttle=throttle, sessions=sessions, audit=audit
+        ),
+        own_passkeys=OwnPasskeys(
+            ceremonies=ceremonies, store=passkeys, verifier=passkey_verifier, proof=proof, audit=audit, clock=clock
+        ),
+    )

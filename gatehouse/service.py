@@ -44,6 +44,7 @@ from gatehouse.stores.accounts.factors import Factors
 from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
 from gatehouse.stores.accounts.login_days import LoginDays
 from gatehouse.stores.accounts.menus import Menus
+from gatehouse.stores.accounts.passkeys import Passkeys
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
@@ -194,6 +195,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         ring=ring,
         users=stores.users,
         store=stores.factors,
+        passkeys=Passkeys(stores.database),
         state=stores.state,
         hashes=hashes,
         throttle=throttle,

@@ -53,6 +53,8 @@ class Event(StrEnum):
     FACTOR_ADDED = "factor.added"
     FACTOR_REMOVED = "factor.removed"
     FACTOR_RESET = "factor.reset"
+    PASSKEY_CLONED = "passkey.cloned"
+    PASSWORD_LOGIN_SET = "password_login.set"
     RECOVERY_CODE_USED = "recovery_code.used"
     RECOVERY_CODES_RENEWED = "recovery_codes.renewed"
     MENU_ADDED = "menu.added"
@@ -75,6 +77,7 @@ class LoginFailure(StrEnum):
     UNKNOWN_NAME = "unknown_name"
     DISABLED = "disabled"
     PASSWORD_LOGIN_OFF = "password_login_off"
+    PASSKEY = "passkey"
     SECOND_FACTOR = "second_factor"
     SECOND_FACTOR_MISSING = "second_factor_missing"
     WAITING = "waiting"
@@ -138,6 +141,7 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
     {
         (Event.REFRESH_FAILED, RefreshFailure.NOT_OURS),
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_GONE),
+        (Event.LOGIN_FAILED, LoginFailure.PASSKEY),
     }
 )
 

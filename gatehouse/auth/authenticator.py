@@ -63,6 +63,10 @@ class Authenticator:
 
     async def login(self, attempt: LoginAttempt, caller: Caller) -> TokenSet:
         session, factor = await self._login(attempt, caller)
+        return await self.issue(session, caller, factor)
+
+    async def issue(self, session: Session, caller: Caller, factor: str | None = None) -> TokenSet:
+        """The first tokens of a session that a login has just opened; `factor` is what it showed beside a password."""
         tokens = await self._tokens(session, caller)
         if tokens is None:
             reason = LoginFailure.DISABLED

@@ -77,8 +77,20 @@ class SecondFactorMissing(SecondFactorNeeded):
         self.enrol_at = enrol_at
 
 
-class EnrolmentTicketInvalid(Refused):
-    """An enrolment ticket that is not ours, has expired, or whose account has changed."""
+class PasskeyNeeded(SecondFactorNeeded):
+    """The user must show a second factor, and the only one there is logs in by itself, on the page at `log_in_at`."""
+
+    def __init__(self, log_in_at: str) -> None:
+        super().__init__("this user has passkeys only")
+        self.log_in_at = log_in_at
+
+
+class TicketGone(Refused):
+    """A ticket or challenge that is not ours, has expired, was used, or whose account has changed."""
+
+
+class PasskeyRefused(Refused):
+    """A passkey that is not registered, was made for another site, or did not sign what it was asked to."""
 
 
 class SecondFactorCodeWrong(Refused):

@@ -75,7 +75,9 @@ def limited(limit: Limit) -> list[Operation]:
 
 def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[str]:
     """The codes of three calls in a row, each with something to count."""
+    response = dict.fromkeys(("clientDataJSON", "authenticatorData", "signature"), "AAAA")
     bodies: dict[str, object] = {
+        "passkey_login": {"credential": {"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response}},
         "refresh": {"refreshToken": "x"},
         "change_password": {"currentPassword": "wrong", "newPassword": "Another-12345"},
         "own_password": {"oldPassword": "wrong", "newPassword": "Another-12345", "confirmPassword": "Another-12345"},
@@ -83,9 +85,14 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     if operation.name == "login":
         return [gatehouse.login(password="wrong").code for _ in range(3)]
     # Whatever else is limited by name checks the current password.
-    proof = {"currentPassword": "wrong", "code": "123456"} if Limit.LOGIN_NAME in operation.limits else None
+    proof = (
+        {"currentPassword": "wrong", "code": "123456", "enabled": False}
+        if Limit.LOGIN_NAME in operation.limits
+        else None
+    )
     body = bodies.get(operation.name, proof)
-    return [gatehouse.request(operation.method, operation.path, body=body, token=token).code for _ in range(3)]
+    path = operation.path.replace("{id}", "1")
+    return [gatehouse.request(operation.method, path, body=body, token=token).code for _ in range(3)]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from gatehouse.auth.accounts.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordP
 from gatehouse.auth.refusals import (
     FieldInvalid,
     FieldMissing,
+    PasskeyNeeded,
     PasswordRefused,
     Refused,
     RefusedFor,
@@ -77,9 +78,13 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "Your account must have a second factor: log in at {url} to set it up",
         "您的账号必须启用双重验证，请先在 {url} 登录并完成设置",
     ),
-    refusals.EnrolmentTicketInvalid: ErrorEntry(
-        400, "A0242", "The time to enrol has run out, log in again", "设置已超时，请重新登录"
+    refusals.PasskeyNeeded: ErrorEntry(
+        400, "A0220", "Log in with your passkey at {url}", "请在 {url} 使用通行密钥登录"
     ),
+    refusals.TicketGone: ErrorEntry(
+        400, "A0242", "This took too long or was done already, begin again", "操作已超时或已完成，请重新开始"
+    ),
+    refusals.PasskeyRefused: ErrorEntry(400, "A0210", "The passkey was not accepted", "通行密钥未被接受"),
     refusals.SecondFactorCodeWrong: ErrorEntry(
         400,
         "A0220",
@@ -148,6 +153,8 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
     text = entry.zh if language == "zh" else entry.en
     if isinstance(problem, FieldMissing | FieldInvalid):
         return text.format(field=problem.field)
+    if isinstance(problem, PasskeyNeeded):
+        return text.format(url=problem.log_in_at)
     if isinstance(problem, SecondFactorMissing):
         return text.format(url=problem.enrol_at)
     if isinstance(problem, PasswordRefused):

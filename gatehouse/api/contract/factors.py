@@ -81,7 +81,7 @@ AUTH = (
         body=EnrolmentTicketBody,
         body_required=True,
         data=NewTotpData,
-        refusals=(refusals.EnrolmentTicketInvalid, refusals.AlreadyEnrolled, *STORE_REFUSALS),
+        refusals=(refusals.TicketGone, refusals.AlreadyEnrolled, *STORE_REFUSALS),
     ),
     Operation(
         "confirm_enrolment",
@@ -93,7 +93,7 @@ AUTH = (
         body_required=True,
         data=RecoveryCodesData,
         refusals=(
-            refusals.EnrolmentTicketInvalid,
+            refusals.TicketGone,
             refusals.SecondFactorCodeWrong,
             refusals.NoSuchFactor,
             *STORE_REFUSALS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract import factors
+from gatehouse.api.contract import factors, passkeys
 from gatehouse.api.contract.console import CONSOLE
 from gatehouse.api.contract.operation import (
     JSON,
@@ -66,6 +66,7 @@ AUTH = (
             refusals.CredentialsWrong,
             refusals.SecondFactorNeeded,
             refusals.SecondFactorMissing,
+            refusals.PasskeyNeeded,
             refusals.TooBusy,
             *STORE_REFUSALS,
         ),
@@ -96,6 +97,7 @@ AUTH = (
         for method, variant in (("POST", "A"), ("DELETE", "B"))
     ),
     *factors.AUTH,
+    *passkeys.AUTH,
 )
 
 OWN_ACCOUNT = (
@@ -151,6 +153,7 @@ OWN_ACCOUNT = (
         refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
     ),
     *factors.OWN_ACCOUNT,
+    *passkeys.OWN_ACCOUNT,
 )
 
 OPERATIONS = (*AUTH, *OWN_ACCOUNT, *CONSOLE)

@@ -14,6 +14,7 @@ from gatehouse.api.contract.factors import (
     RecoveryCodesData,
     SecondFactorData,
 )
+from gatehouse.api.endpoints.passkeys import passkey_data
 from gatehouse.api.http.reply import Reply, success
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 class FactorEndpoints:
     def __init__(self, service: Service) -> None:
         self._enrolment = service.factors.enrolment
+        self._own_passkeys = service.factors.own_passkeys
         self._forced = service.factors.forced_enrolment
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
@@ -42,7 +44,8 @@ class FactorEndpoints:
 
     async def second_factor(self, request: Request, principal: Principal) -> Reply:
         status = await self._enrolment.status(principal.claims.user)
-        return success(SecondFactorData(status.totp, [], status.recovery_codes_left), request.language)
+        passkeys = [passkey_data(each) for each in await self._own_passkeys.all(principal.claims.user)]
+        return success(SecondFactorData(status.totp, passkeys, status.recovery_codes_left), request.language)
 
     async def begin_totp(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(CurrentPasswordBody)

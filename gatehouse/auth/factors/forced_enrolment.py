@@ -14,7 +14,7 @@ import msgspec
 
 from gatehouse.auth.factors.enrolment import CONFIRM_SECONDS
 from gatehouse.auth.factors.tickets import Tickets
-from gatehouse.auth.refusals import EnrolmentTicketInvalid
+from gatehouse.auth.refusals import TicketGone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,10 +58,10 @@ class ForcedEnrolment:
         ticket = self._tickets.open(text)
         found = await self._users.credentials(ticket.content.username) if ticket else None
         if ticket is None or found is None:
-            raise EnrolmentTicketInvalid("not a ticket of ours, or not any more")
+            raise TicketGone("not a ticket of ours, or not any more")
         user = found.user
         if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
-            raise EnrolmentTicketInvalid("the account has changed")
+            raise TicketGone("the account has changed")
         return user
 
 

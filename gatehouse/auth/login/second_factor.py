@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.audit import Audit, Event, LoginFailure
 from gatehouse.auth.factors.codes import Code, CodeKind, read_code
 from gatehouse.auth.factors.forced_enrolment import ticket_for
-from gatehouse.auth.refusals import CredentialsWrong, SecondFactorMissing, SecondFactorNeeded
+from gatehouse.auth.refusals import CredentialsWrong, PasskeyNeeded, SecondFactorMissing, SecondFactorNeeded
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.forced_enrolment import EnrolmentTicket
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.verifier import CodeVerifier, RightCode
     from gatehouse.auth.login.attempts import Attempt, Attempts
     from gatehouse.stores.accounts.factors import Factors
+    from gatehouse.stores.accounts.passkeys import Passkeys
     from gatehouse.stores.accounts.users import Credentials, Users
 
 
@@ -36,6 +37,7 @@ class SecondFactor:
         *,
         verifier: CodeVerifier,
         factors: Factors,
+        passkeys: Passkeys,
         users: Users,
         policy: FactorPolicy,
         tickets: Tickets[EnrolmentTicket],
@@ -44,6 +46,7 @@ class SecondFactor:
     ) -> None:
         self._verifier = verifier
         self._factors = factors
+        self._passkeys = passkeys
         self._users = users
         self._policy = policy
         self._tickets = tickets
@@ -95,4 +98,7 @@ class SecondFactor:
         self._audit.record(
             Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
         )
+        if await self._passkeys.of(found.user.id):
+            # No ticket: whoever has the password only must not get past the passkey with an app of their own.
+            raise PasskeyNeeded(self._enrol_at)
         raise SecondFactorMissing(ticket_for(self._tickets, found.user), self._enrol_at)

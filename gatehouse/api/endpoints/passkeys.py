@@ -1,0 +1,95 @@
+"""Passkeys: login, and one's own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gatehouse.api.contract.factors import PasskeyData
+from gatehouse.api.contract.passkeys import (
+    Assertion,
+    CeremonyData,
+    NewPasskeyBody,
+    PasskeyLoginBody,
+    PasswordLoginBody,
+    ProofBody,
+)
+from gatehouse.api.contract.schemas import TokenData
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.factors.own_passkeys import Proof
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.passkeys import Passkey
+
+
+class PasskeyEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._ceremonies = service.factors.ceremonies
+        self._login = service.factors.passkey_login
+        self._own = service.factors.own_passkeys
+        self._authenticator = service.authenticator
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "passkey_options": self.login_options,
+            "passkey_login": self.login,
+            "new_passkey_options": self.new_options,
+            "add_passkey": self.add,
+            "remove_passkey": self.remove,
+            "set_password_login": self.set_password_login,
+        }
+
+    async def login_options(self, request: Request) -> Reply:
+        return success(CeremonyData(self._ceremonies.login_options()), request.language)
+
+    async def login(self, request: Request) -> Reply:
+        body = await request.fields(PasskeyLoginBody)
+        session = await self._login(msgspec.to_builtins(body.credential), request.caller)
+        tokens = await self._authenticator.issue(session, request.caller, "passkey")
+        return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
+
+    async def new_options(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(ProofBody)
+        proof = _proof(body.currentPassword, body.credential)
+        options = await self._own.options(principal, proof, request.caller)
+        return success(CeremonyData(options), request.language)
+
+    async def add(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(NewPasskeyBody)
+        credential: dict[str, Any] = msgspec.to_builtins(body.credential)
+        transports = credential["response"].pop("transports") or []
+        passkey = await self._own.register(principal, credential, body.name or "", transports, request.caller)
+        return success(passkey_data(passkey), request.language)
+
+    async def remove(self, request: Request, principal: Principal) -> Reply:
+        passkey = request.path_id()
+        body = await request.fields(ProofBody)
+        proof = _proof(body.currentPassword, body.credential)
+        await self._own.remove(principal, passkey, proof, request.caller)
+        return success(language=request.language)
+
+    async def set_password_login(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(PasswordLoginBody)
+        proof = _proof(body.currentPassword, body.credential)
+        await self._own.set_password_login(principal, proof, request.caller, on=body.enabled)
+        return success(language=request.language)
+
+
+def passkey_data(passkey: Passkey) -> PasskeyData:
+    used = iso(passkey.last_used) if passkey.last_used is not None else None
+    return PasskeyData(passkey.id, passkey.name, iso(passkey.created), used)
+
+
+def iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _proof(password: str | None, credential: Assertion | None) -> Proof:
+    return Proof(password, msgspec.to_builtins(credential) if credential else None)

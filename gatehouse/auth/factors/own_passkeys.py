@@ -1,0 +1,105 @@
+"""One's own passkeys: registering, listing and removing them, and whether the password still logs in beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.refusals import FieldMissing, PasskeyRefused
+from gatehouse.stores.accounts.passkeys import Passkey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.factors.fresh_proof import FreshProof
+    from gatehouse.auth.factors.passkeys import Ceremonies
+    from gatehouse.auth.login.passkey_login import PasskeyVerifier
+    from gatehouse.stores.accounts.passkeys import Passkeys
+
+NAME_LENGTH = 64
+DEFAULT_NAME = "Passkey"
+
+
+class Proof(NamedTuple):
+    """What somebody shows anew before a change: the current password, or a passkey."""
+
+    password: str | None
+    credential: dict[str, Any] | None
+
+
+class OwnPasskeys:
+    def __init__(
+        self,
+        *,
+        ceremonies: Ceremonies,
+        store: Passkeys,
+        verifier: PasskeyVerifier,
+        proof: FreshProof,
+        audit: Audit,
+        clock: Callable[[], float],
+    ) -> None:
+        self._ceremonies = ceremonies
+        self._store = store
+        self._verifier = verifier
+        self._proof = proof
+        self._audit = audit
+        self._clock = clock
+
+    async def all(self, user: int) -> Sequence[Passkey]:
+        return await self._store.of(user)
+
+    async def options(self, principal: Principal, proof: Proof, caller: Caller) -> dict[str, Any]:
+        await self._prove(principal, proof, caller)
+        user = principal.cached.profile.user
+        return self._ceremonies.registration_options(
+            user.id, user.username, user.nickname, await self._store.of(user.id)
+        )
+
+    async def register(
+        self, principal: Principal, credential: dict[str, Any], name: str, transports: Sequence[str], caller: Caller
+    ) -> Passkey:
+        """The proof was given for the options: their challenge, which only the same user can answer, carries it."""
+        made = await self._ceremonies.registered(credential)
+        if made.user != principal.claims.user:
+            raise PasskeyRefused("the challenge was given to somebody else")
+        shown = "".join(character for character in name if character.isprintable()).strip()[:NAME_LENGTH]
+        passkey = Passkey(
+            id=0,
+            user=made.user,
+            handle=made.handle,
+            credential=made.credential,
+            public=made.public,
+            sign_count=made.sign_count,
+            transports=",".join(transports)[:128],
+            backed_up=made.backed_up,
+            name=shown or DEFAULT_NAME,
+            created=self._clock(),
+            last_used=None,
+        )
+        number = await self._store.add(passkey)
+        self._record(Event.FACTOR_ADDED, principal, caller, factor="passkey", passkey=number)
+        return next(each for each in await self._store.of(made.user) if each.id == number)
+
+    async def remove(self, principal: Principal, passkey: int, proof: Proof, caller: Caller) -> None:
+        await self._prove(principal, proof, caller)
+        await self._store.delete(principal.claims.user, passkey)
+        self._record(Event.FACTOR_REMOVED, principal, caller, factor="passkey", passkey=passkey)
+
+    async def set_password_login(self, principal: Principal, proof: Proof, caller: Caller, *, on: bool) -> None:
+        await self._prove(principal, proof, caller)
+        await self._store.set_password_login(principal.claims.user, on=on)
+        self._record(Event.PASSWORD_LOGIN_SET, principal, caller, on=on)
+
+    async def _prove(self, principal: Principal, proof: Proof, caller: Caller) -> None:
+        if proof.credential is not None:
+            if (await self._verifier(proof.credential, caller)).user != principal.claims.user:
+                raise PasskeyRefused("a passkey of somebody else")
+        elif proof.password:
+            await self._proof.password(principal, proof.password, caller)
+        else:
+            raise FieldMissing("currentPassword")
+
+    def _record(self, event: Event, principal: Principal, caller: Caller, **detail: object) -> None:
+        claims = principal.claims
+        self._audit.record(event, caller, user=claims.user, session=claims.session, detail=detail)

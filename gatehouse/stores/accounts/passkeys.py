@@ -1,0 +1,111 @@
+"""Passkeys: the public halves, and when each was last used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.stores.accounts.database import new_id
+from gatehouse.stores.accounts.schema import passkeys, users
+from gatehouse.stores.errors import Duplicate, InUse, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.stores.accounts.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    id: int
+    user: int
+    handle: bytes  # what authenticators know the user by
+    credential: bytes
+    public: bytes
+    sign_count: int
+    transports: str
+    backed_up: bool
+    name: str
+    created: float
+    last_used: float | None
+
+
+_BY_CREDENTIAL = select(passkeys).where(passkeys.c.credential == bindparam("credential_id"))
+_OF_USER = select(passkeys).where(passkeys.c.user == bindparam("user_id")).order_by(passkeys.c.id)
+
+
+class Passkeys:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def by_credential(self, credential: bytes) -> Passkey | None:
+        found = await self._database.look_up(_BY_CREDENTIAL, credential_id=credential)
+        return Passkey(*found[0]) if found else None
+
+    async def of(self, user: int) -> Sequence[Passkey]:
+        """Oldest first."""
+        return [Passkey(*row) for row in await self._database.look_up(_OF_USER, user_id=user)]
+
+    async def add(self, new: Passkey) -> int:
+        """The id in `new` is passed over. `Duplicate` if the credential is registered, to whomever."""
+        try:
+            async with self._database.writing() as db:
+                result = await db.execute(
+                    insert(passkeys).values(
+                        user=new.user,
+                        handle=new.handle,
+                        credential=new.credential,
+                        public=new.public,
+                        sign_count=new.sign_count,
+                        transports=new.transports,
+                        backed_up=new.backed_up,
+                        name=new.name,
+                        created=new.created,
+                        last_used=new.last_used,
+                    )
+                )
+        except IntegrityError:
+            raise Duplicate("this passkey is registered already") from None
+        return new_id(result)
+
+    async def used(self, passkey: Passkey, sign_count: int, at: float, *, backed_up: bool) -> bool:
+        """Store a use; False if another one has changed the counter meanwhile, or the passkey is gone."""
+        async with self._database.writing() as db:
+            result = await db.execute(
+                update(passkeys)
+                .where(passkeys.c.id == passkey.id, passkeys.c.sign_count == passkey.sign_count)
+                .values(sign_count=sign_count, last_used=at, backed_up=backed_up)
+            )
+        return result.rowcount == 1
+
+    async def delete(self, user: int, passkey: int) -> Passkey:
+        """`InUse` for the last one of a user whose password login is off: it is the only way in."""
+        async with self._database.writing() as db:
+            owner = select(users.c.password_login).where(users.c.id == user).with_for_update()
+            password_login = await db.scalar(owner)
+            rows = [Passkey(*row) for row in (await db.execute(_OF_USER, {"user_id": user})).all()]
+            found = next((row for row in rows if row.id == passkey), None)
+            if found is None:
+                raise Missing(f"there is no passkey {passkey}")
+            if len(rows) == 1 and not password_login:
+                raise InUse("the last passkey of a user who cannot log in by password")
+            await db.execute(delete(passkeys).where(passkeys.c.id == passkey))
+        return found
+
+    async def delete_all(self, user: int) -> int:
+        """For an operator; the password logs the user in again, whatever it was before."""
+        async with self._database.writing() as db:
+            await db.execute(update(users).where(users.c.id == user).values(password_login=True))
+            result = await db.execute(delete(passkeys).where(passkeys.c.user == user))
+        return int(result.rowcount)
+
+    async def set_password_login(self, user: int, *, on: bool) -> None:
+        """`InUse` if it is switched off for a user without a passkey: there would be no way in."""
+        async with self._database.writing() as db:
+            await db.execute(select(users.c.id).where(users.c.id == user).with_for_update())
+            if not on and not (await db.execute(_OF_USER, {"user_id": user})).all():
+                raise InUse("without a passkey the password is the only way in")
+            await db.execute(update(users).where(users.c.id == user).values(password_login=on))

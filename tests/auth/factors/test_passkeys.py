@@ -1,0 +1,258 @@
+"""Passkeys: registering, logging in and removing, with an authenticator in software, on every engine."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatehouse.auth.factors.passkeys import is_clone
+from gatehouse.auth.login.passwords import hash_password
+from gatehouse.stores.accounts.users import NewUser
+from tests.support.authenticator import Authenticator
+from tests.support.inprocess import Answer, InProcess
+from tests.support.running import PASSWORD
+
+pytestmark = pytest.mark.usefixtures("engines")
+
+ISSUER = "https://login.example.com"
+OPTIONS, LOGIN = "/api/v1/auth/passkey/options", "/api/v1/auth/passkey"
+OWN = "/api/v1/users/me/passkeys"
+PASSWORD_LOGIN = "/api/v1/users/me/password-login"
+
+
+def device(**changes: Any) -> Authenticator:
+    return Authenticator(**{"origin": ISSUER, "rp_id": "login.example.com"} | changes)
+
+
+class Person:
+    def __init__(self, gatehouse: InProcess, username: str = "admin") -> None:
+        self.gatehouse = gatehouse
+        self.token = gatehouse.login(username).data["accessToken"]
+
+    def ask(self, method: str, path: str, body: object = None) -> Answer:
+        return self.gatehouse.request(method, path, body=body, token=self.token)
+
+    def register(self, made: Authenticator, name: str = "") -> Answer:
+        options = self.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+        return self.ask("POST", OWN, {"credential": made.create(options), "name": name})
+
+    def passkeys(self) -> list[dict[str, Any]]:
+        return list(self.ask("GET", "/api/v1/users/me/second-factor").data["passkeys"])
+
+    def proof(self, made: Authenticator) -> dict[str, Any]:
+        return {"credential": made.get(challenge(self.gatehouse))}
+
+
+def challenge(gatehouse: InProcess) -> dict[str, Any]:
+    return dict(gatehouse.request("POST", OPTIONS).data["publicKey"])
+
+
+def log_in(gatehouse: InProcess, made: Authenticator) -> Answer:
+    return gatehouse.request("POST", LOGIN, body={"credential": made.get(challenge(gatehouse))})
+
+
+@pytest.fixture
+def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
+    with InProcess(tmp_path / "data", issuer=ISSUER) as running:
+        running.run(running.service.accounts.add_user(NewUser("plain", "Plain", hash_password(PASSWORD), 1, 0)))
+        yield running
+
+
+@pytest.fixture
+def person(gatehouse: InProcess) -> Person:
+    return Person(gatehouse)
+
+
+def test_register_and_log_in(person: Person) -> None:
+    made = device()
+    added = person.register(made, " Ann's phone\n").data
+    assert (added["name"], added["lastUsed"]) == ("Ann's phone", None)
+    person.gatehouse.clock.move(60)
+    tokens = log_in(person.gatehouse, made).data
+    assert person.gatehouse.me(tokens["accessToken"]).data["username"] == "admin"
+    [shown] = person.passkeys()
+    assert shown["id"] == added["id"]
+    assert shown["created"] < shown["lastUsed"]
+
+
+def test_what_the_browser_is_asked(person: Person) -> None:
+    asked = challenge(person.gatehouse)
+    assert (asked["rpId"], asked["userVerification"], asked["allowCredentials"]) == (
+        "login.example.com",
+        "required",
+        [],
+    )
+    first = device()
+    person.register(first)
+    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+    assert options["rp"]["id"] == "login.example.com"
+    assert options["authenticatorSelection"]["userVerification"] == "required"
+    assert options["user"]["id"] == first.handle, "all passkeys of a user know it by one handle"
+    assert len(options["excludeCredentials"]) == 1
+    assert PASSWORD not in str(options)
+
+
+def test_registering_takes_a_fresh_proof(person: Person) -> None:
+    assert person.ask("POST", f"{OWN}/options", {"currentPassword": "not it"}).code == "A0210"
+    assert person.ask("POST", f"{OWN}/options", {}).code == "A0410"
+    first, second = device(), device()
+    person.register(first)
+    options = person.ask("POST", f"{OWN}/options", person.proof(first)).data["publicKey"]
+    assert person.ask("POST", OWN, {"credential": second.create(options)}).status == 200
+    assert len(person.passkeys()) == 2
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [{"origin": "https://phisher.example.com"}, {"rp_id": "phisher.example.com"}, {"verified": False}],
+    ids=["wrong origin", "wrong RP id", "user not verified"],
+)
+def test_what_was_made_for_another_site_or_by_nobody_is_refused(person: Person, lie: dict[str, Any]) -> None:
+    assert person.register(device(**lie)).code == "A0210"
+    made = device()
+    assert person.register(made).status == 200
+    for name, value in lie.items():
+        setattr(made, name, value)
+    assert log_in(person.gatehouse, made).code == "A0210"
+
+
+def test_a_stranger_a_forger_and_a_removed_passkey_are_refused(person: Person) -> None:
+    made = device()
+    added = person.register(made).data
+    assert log_in(person.gatehouse, device()).code == "A0210"
+    forger = copy.copy(made)
+    forger.key = device().key
+    assert log_in(person.gatehouse, forger).code == "A0210"
+    other = copy.copy(made)
+    other.handle = "AAAA"
+    assert log_in(person.gatehouse, other).code == "A0210"
+    path = f"{OWN}/{added['id']}"
+    assert person.ask("DELETE", path, {"currentPassword": "not it"}).code == "A0210"
+    assert person.ask("DELETE", path).code == "A0410"
+    assert person.ask("DELETE", path, {"currentPassword": PASSWORD}).status == 200
+    assert log_in(person.gatehouse, made).code == "A0210"
+    assert person.ask("DELETE", path, {"currentPassword": PASSWORD}).code == "C0113"
+
+
+def test_a_challenge_is_answered_once_and_in_time(person: Person) -> None:
+    made = device()
+    person.register(made)
+    answer = {"credential": made.get(challenge(person.gatehouse))}
+    assert person.gatehouse.request("POST", LOGIN, body=answer).status == 200
+    assert person.gatehouse.request("POST", LOGIN, body=answer).code == "A0242"
+    late = {"credential": made.get(challenge(person.gatehouse))}
+    person.gatehouse.clock.move(300)
+    assert person.gatehouse.request("POST", LOGIN, body=late).code == "A0242"
+    own = made.get({"challenge": "bWFkZSB1cA"})
+    assert person.gatehouse.request("POST", LOGIN, body={"credential": own}).code == "A0242"
+
+
+def test_of_twenty_answers_to_one_challenge_one_logs_in(person: Person) -> None:
+    made = device()
+    person.register(made)
+    answer = {"credential": made.get(challenge(person.gatehouse))}
+
+    async def race() -> list[Answer]:
+        return list(await asyncio.gather(*(person.gatehouse.send("POST", LOGIN, body=answer) for _ in range(20))))
+
+    assert sorted(each.code for each in person.gatehouse.run(race())) == ["00000"] + ["A0242"] * 19
+
+
+def test_a_challenge_for_one_thing_is_none_for_another(person: Person) -> None:
+    made = device()
+    person.register(made)
+    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+    login = made.get(options)
+    assert person.gatehouse.request("POST", LOGIN, body={"credential": login}).code == "A0242"
+    asked = challenge(person.gatehouse) | {"user": {"id": "AAAA"}}
+    assert person.ask("POST", OWN, {"credential": device().create(asked)}).code == "A0242"
+    other = Person(person.gatehouse, "plain")
+    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+    assert other.ask("POST", OWN, {"credential": device().create(options)}).code == "A0210"
+    assert other.ask("POST", f"{OWN}/options", person.proof(made)).code == "A0210", "not a passkey of its own"
+
+
+def test_a_passkey_is_registered_once(person: Person) -> None:
+    made = device()
+    assert person.register(made).status == 200
+    again = person.register(made)
+    assert (again.status, again.code) == (409, "A0440")
+
+
+def test_a_clone_is_refused_and_recorded(person: Person) -> None:
+    made = device(counts=True)
+    person.register(made)
+    clone = copy.copy(made)
+    assert log_in(person.gatehouse, made).status == 200
+    assert log_in(person.gatehouse, made).status == 200
+    assert log_in(person.gatehouse, clone).code == "A0210"
+    assert person.gatehouse.service.audit.counts["passkey.cloned", ""] == 1
+    assert log_in(person.gatehouse, made).status == 200
+
+
+def test_the_rule_of_counters() -> None:
+    assert not is_clone(0, 0)
+    assert not is_clone(0, 1)
+    assert not is_clone(5, 6)
+    assert is_clone(5, 5)
+    assert is_clone(5, 4)
+    assert is_clone(5, 0)
+
+
+def test_a_disabled_user_is_refused(person: Person) -> None:
+    made = device()
+    plain = Person(person.gatehouse, "plain")
+    plain.register(made)
+    person.gatehouse.run(person.gatehouse.service.accounts.disable_user("plain"))
+    assert log_in(person.gatehouse, made).code == "A0210"
+
+
+def test_the_password_can_be_switched_off_and_on(person: Person) -> None:
+    made = device()
+    assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False, "currentPassword": PASSWORD}).code == "A0440"
+    added = person.register(made).data
+    assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False}).code == "A0410"
+    assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False, "currentPassword": PASSWORD}).status == 200
+    wrong = person.gatehouse.login(password="not it")
+    refused = person.gatehouse.login()
+    assert (refused.status, refused.content) == (wrong.status, wrong.content)
+    assert log_in(person.gatehouse, made).status == 200
+    last = person.ask("DELETE", f"{OWN}/{added['id']}", person.proof(made))
+    assert (last.status, last.code) == (409, "A0440")
+    assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": True} | person.proof(made)).status == 200
+    assert person.gatehouse.login().status == 200
+
+
+def test_who_must_have_a_factor_and_has_a_passkey_is_sent_to_it(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", issuer=ISSUER) as gatehouse:
+        Person(gatehouse).register(device())
+        stores = {"database_url": gatehouse.settings.database_url, "state_url": gatehouse.settings.state_url}
+    with InProcess(tmp_path / "data", issuer=ISSUER, second_factor="required", **stores) as gatehouse:
+        refused = gatehouse.login()
+        assert refused.code == "A0220"
+        assert "passkey" in refused.json["msg"]
+        assert "enrolment-ticket" not in refused.headers
+
+
+@pytest.mark.parametrize("part", ["clientDataJSON", "authenticatorData", "signature", "userHandle"])
+@pytest.mark.parametrize("garbage", ["", "A", "AAAA", "!!", "é", "a" * 16384])
+def test_garbage_is_refused(gatehouse: InProcess, part: str, garbage: str) -> None:
+    made = device()
+    if part != "clientDataJSON":
+        Person(gatehouse).register(made)
+    credential = made.get(challenge(gatehouse))
+    credential["response"][part] = garbage
+    answer = gatehouse.request("POST", LOGIN, body={"credential": credential})
+    assert answer.code in {"A0210", "A0421", "A0410", "A0242"} or (part, garbage) == ("userHandle", "")
+
+
+def test_the_library_is_loaded_for_nobody_who_has_no_passkey() -> None:
+    code = "import sys, gatehouse.api.app, gatehouse.service; sys.exit(bool({'webauthn', 'segno'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
