@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.audit import Audit
     from gatehouse.auth.keys.ring import KeyRing
-    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.hash_pool import HashPool
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.settings import Settings

@@ -22,8 +22,8 @@ from gatehouse.auth.keys.sealing import WrongSecret, derive
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.decoy_hashes import DecoyHashes
+from gatehouse.auth.login.hash_pool import HashPool
 from gatehouse.auth.login.login import Login
-from gatehouse.auth.login.passwords import HashPool
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.sessions.claims import ClaimSet
 from gatehouse.auth.sessions.ended_sessions import EndedSessions

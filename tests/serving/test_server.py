@@ -102,10 +102,10 @@ async def test_sigterm_finishes_what_is_in_flight(tmp_path: Path) -> None:
     """Logins wait in the hash queue when the service is told to stop: all of them are answered."""
     service = Running(tmp_path / "data", hash_threads=1).start()
     with service.client() as client:
-        bodies = [credentials(client) for _ in range(8)]
+        bodies = [credentials(client) for _ in range(24)]
     async with httpx.AsyncClient(base_url=service.url, timeout=30) as client:
         running = [asyncio.create_task(client.post(LOGIN, json=body)) for body in bodies]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)  # enough for all to be read, and not for all to be hashed
         assert service.process is not None
         service.process.terminate()
         answers = await asyncio.gather(*running)

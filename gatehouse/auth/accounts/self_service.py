@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.accounts import Accounts
     from gatehouse.auth.authenticator import Principal
-    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.hash_pool import HashPool
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.state.protocol import Session

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.authenticator import Principal
-    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.hash_pool import HashPool
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.users import Credentials, Users

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.login.captcha import Challenges
     from gatehouse.auth.login.decoy_hashes import DecoyHashes
-    from gatehouse.auth.login.passwords import HashPool
+    from gatehouse.auth.login.hash_pool import HashPool
     from gatehouse.auth.login.second_factor import GivenCode, SecondFactor
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions

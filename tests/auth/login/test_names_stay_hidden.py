@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.login import passwords
+from gatehouse.auth.login import hash_pool
 from gatehouse.auth.login.passwords import Verdict, hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import Answer, InProcess
@@ -54,7 +54,7 @@ def test_a_login_takes_the_same_work_for_every_name(
     """The time is what the work takes: hashes of one cost, questions to state, questions to the accounts."""
     hashed: list[str] = []
     asked: list[str] = []
-    check, look_up = passwords.check_password, gatehouse.service.database.look_up
+    check, look_up = hash_pool.check_password, gatehouse.service.database.look_up
 
     def counted(stored: str, password: str) -> Verdict:
         hashed.append(stored.rpartition("$")[0].rpartition("$")[0])
@@ -64,7 +64,7 @@ def test_a_login_takes_the_same_work_for_every_name(
         asked.append(str(query))
         return await look_up(query, **values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(passwords, "check_password", counted)
+    monkeypatch.setattr(hash_pool, "check_password", counted)
     monkeypatch.setattr(type(gatehouse.service.database), "look_up", lambda _self, query, **v: looked_up(query, **v))
     works = []
     for name in NAMES:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.login.passwords import HashPool, Verdict, check_password, hash_password
+from gatehouse.auth.login.hash_pool import HashPool
+from gatehouse.auth.login.passwords import Verdict, check_password, hash_password
 from gatehouse.auth.refusals import TooBusy
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import InProcess

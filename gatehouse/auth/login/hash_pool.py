@@ -1,0 +1,171 @@
+"""Runs password hashes in threads, behind a bounded queue, without delaying other requests.
+
+A hash takes tens of milliseconds on purpose. The threads run at idle priority, so that the event loop preempts them at
+once: a login storm leaves users/me as fast as before. A full queue raises `TooBusy` before a login has cost anything.
+
+At idle priority a hash may get no CPU at all while other processes keep every core busy. If no hash has finished for
+`STARVED_SECONDS`, one more thread of normal priority works on the oldest of them, one hash every `CHECK_SECONDS` at
+most, until the others make progress again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gatehouse.auth.login import malloc
+from gatehouse.auth.login.passwords import Verdict, check_password, hash_password
+from gatehouse.auth.refusals import TooBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
+
+# For threads on systems without an idle priority.
+NICENESS = 19
+RETRY_SECONDS = 2
+NAME_SHARE = 0.75  # of the places in the queue, for one name
+REST_SECONDS = 0.2  # without a hash, and their memory is given back
+STARVED_SECONDS = 0.3
+CHECK_SECONDS = 0.1
+
+
+class _Job:
+    __slots__ = ("future", "loop", "settled", "values", "work")
+
+    def __init__(self, work: Callable[..., Any], values: tuple[str, ...], loop: asyncio.AbstractEventLoop) -> None:
+        self.work = work
+        self.values = values
+        self.loop = loop
+        self.future: asyncio.Future[Any] = loop.create_future()
+        self.settled = False
+
+
+class HashPool:
+    """At most `threads` hashes at once and `queue` waiting."""
+
+    def __init__(self, threads: int, queue: int) -> None:
+        self._threads = threads
+        self._queue = queue
+        self._pool = ThreadPoolExecutor(threads, "hash", initializer=_lower_priority)
+        self._rescue = ThreadPoolExecutor(1, "hash-rescue")
+        self._rescuing = False
+        self._jobs: dict[_Job, None] = {}  # oldest first
+        self._progress = 0.0  # when the pool last finished a hash, or was empty
+        self._watch: asyncio.TimerHandle | None = None
+        self._reserved = 0
+        self._reserved_by: Counter[str] = Counter()
+        self._rest: asyncio.TimerHandle | None = None
+
+    @property
+    def pending(self) -> int:
+        return len(self._jobs)
+
+    async def check(self, stored: str, password: str) -> Verdict:
+        return await self._run(check_password, stored, password)
+
+    async def hash(self, password: str) -> str:
+        return await self._run(hash_password, password)
+
+    @contextmanager
+    def reserve(self, name: str) -> Iterator[None]:
+        """A place in the queue, taken before anything else is done: without it all other work would be in vain.
+
+        One name, whether it exists or not, gets only a share of the places, so that the others find some left.
+        """
+        places = self._threads + self._queue
+        if self._reserved >= places or self._reserved_by[name] >= math.ceil(places * NAME_SHARE):
+            raise TooBusy(RETRY_SECONDS, "all places before the hash queue are taken")
+        self._reserved += 1
+        self._reserved_by[name] += 1
+        try:
+            yield
+        finally:
+            self._reserved -= 1
+            self._reserved_by[name] -= 1
+            if not self._reserved_by[name]:
+                del self._reserved_by[name]
+
+    async def _run(self, work: Callable[..., T], *values: str) -> T:
+        if self.pending >= self._threads + self._queue:
+            raise TooBusy(RETRY_SECONDS, "the hash queue is full")
+        loop = asyncio.get_running_loop()
+        job = _Job(work, values, loop)
+        if not self._jobs:
+            self._progress = loop.time()
+        # Removed when the work is done, not when the caller goes away: an abandoned hash still costs.
+        self._jobs[job] = None
+        self._pool.submit(self._perform, job, rescue=False)
+        if self._watch is None:
+            self._watch = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
+        result: T = await job.future
+        return result
+
+    def _perform(self, job: _Job, *, rescue: bool) -> None:
+        """Runs in a thread."""
+        outcome: object = None
+        if not job.settled:  # the rescue thread may have been faster
+            try:
+                outcome = job.work(*job.values)
+            except Exception as problem:  # noqa: BLE001 - it belongs to the caller, not to this thread
+                outcome = problem
+        with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
+            job.loop.call_soon_threadsafe(self._settle, job, outcome, rescue)
+
+    def _settle(self, job: _Job, outcome: object, rescue: bool) -> None:  # noqa: FBT001 - called by the event loop
+        loop = job.loop
+        if rescue:
+            self._rescuing = False
+        else:
+            self._progress = loop.time()
+        if job.settled:
+            return
+        job.settled = True
+        del self._jobs[job]
+        if not job.future.done():
+            if isinstance(outcome, Exception):
+                job.future.set_exception(outcome)
+            else:
+                job.future.set_result(outcome)
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = loop.call_later(REST_SECONDS, self._give_back)
+
+    def _check_progress(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._watch = None
+        if not self._jobs:
+            return
+        if not self._rescuing and loop.time() - self._progress >= STARVED_SECONDS:
+            self._rescuing = True
+            self._rescue.submit(self._perform, next(iter(self._jobs)), rescue=True)
+        self._watch = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
+
+    def _give_back(self) -> None:
+        if not self._jobs:
+            self._pool.submit(malloc.give_back)
+
+    def close(self) -> None:
+        for timer in (self._rest, self._watch):
+            if timer is not None:
+                timer.cancel()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._rescue.shutdown(wait=False, cancel_futures=True)
+
+
+def _lower_priority() -> None:
+    """Run only when a core is idle, and be preempted at once.
+
+    A thread of high niceness is not interrupted before its slice ends, and the event loop waits for those 4 ms.
+    """
+    with suppress(OSError, AttributeError):
+        os.sched_setscheduler(threading.get_native_id(), os.SCHED_IDLE, os.sched_param(0))
+        return
+    with suppress(OSError, AttributeError):  # not permitted, or not Linux
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
