@@ -159,7 +159,15 @@ class Settings:
     default_avatar: str = setting(
         "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", url
     )
-    pages: bool = setting(True, "Serve the web pages: login at /, account at /account, API page at /docs.", switch)
+    pages: bool = setting(
+        True, "Serve the web pages: login at /, account at /account, administration at /admin, API at /docs.", switch
+    )
+    console_url: str = setting("", "URL of your console; the account page links to it.", url)
+    forgot_password: str = setting(
+        "",
+        "Where to turn with a forgotten password, shown on the login page: an https: or mailto: URL, or a sentence.",
+        str.strip,
+    )
     console: bool = setting(
         True, "Answer the calls of management consoles: users, roles, menus, departments, log.", switch
     )

@@ -142,7 +142,7 @@ def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:
         ("/openapi.json", "openapi", system.openapi),
         ("/avatar.svg", "avatar", system.avatar),
         *((("/metrics", "metrics", system.metrics),) if service.settings.metrics == "on" else ()),
-        *(Pages(base).routes() if service.settings.pages else ()),
+        *(Pages(service.settings).routes() if service.settings.pages else ()),
     ]
     for path, name, endpoint in resources:
         for method in ("GET", "HEAD"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, log_in, tokens
 from tests.support.conversation import LOGIN, ME, bearer, credentials
@@ -21,7 +21,7 @@ def test_the_profile_is_there(visit: Visit) -> None:
     page = visit.logged_in()
     expect(page.locator("#name")).to_have_text("admin")
     expect(page.locator("#roles li")).to_have_text(["ADMIN"])
-    expect(page.locator("#department")).to_have_text(re.compile(r"\d+"))
+    expect(page.locator("#department")).to_have_text("Headquarters")
     expect(page.locator("#perms").get_by_text("reset-password")).to_be_visible()
 
 
@@ -37,8 +37,17 @@ def test_end_another_session(visiting: Visiting, visit: Visit, running: Running,
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("This one")
     page.get_by_role("button", name="End the session").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(rows).to_have_count(2)
+    before = page.locator(".sessions").bounding_box()
+    page.get_by_role("button", name="End the session").click()
+    page.get_by_role("button", name="End it").click()
     expect(rows).to_have_count(1)
-    expect(page.locator("#sessions-message")).to_have_text("One session has ended.")
+    expect(page.locator(".toast.good")).to_have_text("One session has ended.")
+    after = page.locator("#sessions-title").bounding_box()
+    assert before
+    assert after
+    assert after["y"] - before["y"] < 40  # the message moves nothing
     expect(page.locator("#sessions-title")).to_be_focused()
     elsewhere.reload()
     expect(elsewhere.locator("#notice")).to_have_text("Your session has ended. Please log in again.")
@@ -49,8 +58,9 @@ def test_end_all_other_sessions(visit: Visit, running: Running, person: str) -> 
         others = [client.post(LOGIN, json=credentials(client, username=person)).json()["data"] for _ in range(3)]
         page = visit.logged_in(person)
         page.get_by_role("button", name="End all others").click()
+        page.get_by_role("dialog").get_by_role("button", name="End all others").click()
         expect(page.locator("#sessions .row")).to_have_count(1)
-        expect(page.locator("#sessions-message")).to_have_text("3 sessions have ended.")
+        expect(page.locator(".toast")).to_have_text("3 sessions have ended.")
         assert {client.get(ME, headers=bearer(other)).status_code for other in others} == {401}
         assert client.get(ME, headers=bearer(tokens(page)["access"])).status_code == 200
 
@@ -70,11 +80,13 @@ def test_change_password(visit: Visit, running: Running) -> None:
     current.fill("correct horse battery staple")
     new.fill("password1")
     change.click()
-    expect(page.locator("#fresh-message")).to_have_text("This password is among the commonest")
+    expect(page.locator("#fresh-message")).to_have_text(
+        "Too many people use this password: it is tried first. Choose another."
+    )
 
     new.fill(NEW_PASSWORD)
     change.click()
-    expect(page.locator("#change-message")).to_have_text("Your password is changed. Your other sessions have ended.")
+    expect(page.locator(".toast.good")).to_have_text("Your password is changed. Your other sessions have ended.")
     expect(current).to_have_value("")
     page.reload()
     arrived(page)
@@ -83,6 +95,45 @@ def test_change_password(visit: Visit, running: Running) -> None:
     expect(page.locator("#password-message")).to_have_text("Wrong username or password")
     log_in(page, person, NEW_PASSWORD)
     arrived(page)
+
+
+def test_edit_the_own_profile(visit: Visit, running: Running) -> None:
+    page = visit.logged_in(add_person(running))
+    page.get_by_role("button", name="Edit name and picture").click()
+    page.get_by_label("Nickname").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#edit-nickname-message")).to_have_text("Enter a nickname")
+    page.get_by_label("Nickname").fill("Ann Lee")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#nickname")).to_have_text("Ann Lee")
+    expect(page.locator(".toast.good")).to_have_text("Your profile is saved.")
+    expect(page.get_by_role("link", name="Administration")).to_be_hidden()
+
+
+def test_the_list_of_sessions_renews_itself(desk: Visit, running: Running, person: str) -> None:
+    page = desk.context.new_page()
+    page.clock.install()
+    page.goto(desk.url)
+    log_in(page, person)
+    arrived(page)
+    with running.client() as client:
+        client.post(LOGIN, json=credentials(client, username=person))
+    page.clock.fast_forward(31_000)
+    expect(page.locator("#sessions .row")).to_have_count(2)
+    expect(page.locator("#sessions .row").nth(1)).to_contain_text("active a moment ago")
+
+
+def test_what_can_be_touched_is_large_enough(visiting: Visiting, running: Running) -> None:
+    page = visiting(running, **SIZES["phone"]).logged_in()
+    for path in ("/account", "/docs"):
+        page.goto(running.url + path)
+        expect(page.get_by_role("button").last).to_be_visible()
+        small = page.evaluate(
+            """() => [...document.querySelectorAll("button, a.quiet, .ways a, summary, .foot a")]
+              .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
+              .map((one) => one.outerHTML.slice(0, 90))"""
+        )
+        assert small == [], path
 
 
 def test_log_out_ends_the_session_in_every_tab(visit: Visit, running: Running) -> None:
@@ -106,6 +157,17 @@ def test_the_language_switch_reaches_dates_and_buttons(desk: Visit, running: Run
     expect(page.get_by_role("button", name="退出登录")).to_be_visible()
     expect(page.get_by_role("button", name="结束会话")).to_have_text("结束")
     expect(page.locator(".row.current .when")).to_contain_text("当前活跃")
+
+
+def test_the_operator_says_where_to_go_on_and_where_to_turn(tmp_path: Path, visiting: Visiting) -> None:
+    settings = {"console_url": "https://console.example.com/app", "forgot_password": "Ask Ann <ann@example.com>"}
+    with Running(tmp_path / "data", **settings) as running:
+        visit = visiting(running)
+        expect(visit.page().locator(".foot")).to_contain_text("Ask Ann <ann@example.com>")
+        page = visit.logged_in()
+        console = page.get_by_role("link", name="Console")
+        assert console.get_attribute("href") == "https://console.example.com/app"
+        expect(page.get_by_role("link", name="Administration")).to_have_attribute("href", "admin")
 
 
 @pytest.fixture

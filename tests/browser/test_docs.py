@@ -35,7 +35,10 @@ def log_in_here(page: Page, variant: str) -> None:
     login.get_by_text(variant, exact=True).click()
     login.get_by_role("button", name="Get a captcha").click()
     login.locator(".captcha-line img[src]").wait_for()
-    fill_body(login, password=PASSWORD, captchaCode=ANSWER)
+    password = login.get_by_label("password", exact=True)
+    assert password.get_attribute("type") == "password"
+    password.fill(PASSWORD)
+    fill_body(login, captchaCode=ANSWER)
     assert "00000" in send(login)
 
 
@@ -61,18 +64,34 @@ def test_every_operation_and_every_code_is_shown(desk: Visit, running: Running) 
 def test_log_in_and_use_the_token(visit: Visit, variant: str, id_name: str) -> None:
     page = visit.page("/docs")
     log_in_here(page, variant)
-    assert id_name in json.loads(operation(page, "login_post").get_by_label("Body").input_value())
-    expect(page.locator("#kept-text")).to_have_text("Logged in: requests carry your access token.")
+    body = operation(page, "login_post").get_by_label("Body").input_value()
+    assert id_name in json.loads(body)
+    assert PASSWORD not in body
+    expect(page.locator("#kept-text")).to_contain_text("Logged in as admin")
     me = operation(page, "me_get")
+    expect(me.locator(".send-line")).to_contain_text("as admin")
     assert "200 00000" in send(me)
     expect(me.locator(".answer")).to_contain_text('"username": "admin"')
     refresh = operation(page, "refresh_post")
     refresh.get_by_text(variant, exact=True).click()
     assert "200 00000" in send(refresh)
     assert "200 00000" in send(operation(page, "logout_post" if variant == "A" else "logout_delete"))
-    expect(page.locator("#kept-text")).to_contain_text("Log in below")
+    expect(page.locator("#kept-text")).to_contain_text("Log in, and requests")
+    expect(me.locator(".send-line")).to_contain_text("not logged in")
     page.reload()
     assert "401 A0230" in send(operation(page, "me_get"))
+
+
+def test_the_login_made_at_the_login_page_holds_here(visit: Visit) -> None:
+    page = visit.logged_in()
+    page.get_by_role("link", name="API").click()
+    page.wait_for_url("**/docs")
+    expect(page.locator("#me_get .send-line")).to_contain_text("as admin")
+    assert "200 00000" in send(operation(page, "me_get"))
+    # On a phone too, what the page is comes before the list of all operations.
+    top = page.get_by_role("heading", name="Gatehouse API").bounding_box()
+    assert top is not None
+    assert top["y"] < 200
 
 
 def test_the_captcha_is_shown_as_a_picture(desk: Visit) -> None:

@@ -136,7 +136,10 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
 PASSWORD_PROBLEMS = {
     PasswordProblem.SHORT: (f"Use at least {PASSWORD_MIN} characters", f"密码至少 {PASSWORD_MIN} 个字符"),
     PasswordProblem.LONG: (f"Use at most {PASSWORD_MAX} characters", f"密码最多 {PASSWORD_MAX} 个字符"),
-    PasswordProblem.COMMON: ("This password is among the commonest", "该密码过于常见"),
+    PasswordProblem.COMMON: (
+        "Too many people use this password: it is tried first. Choose another.",
+        "使用该密码的人太多，容易被猜到，请换一个",
+    ),
     PasswordProblem.NAME: ("The password must not contain your username", "密码不能包含用户名"),
     PasswordProblem.SAME: ("The new password must differ from the current one", "新密码不能与当前密码相同"),
 }

@@ -19,6 +19,7 @@ import msgspec
 
 from gatehouse.api.http.reply import Reply
 from gatehouse.api.pages.files import StaticFile
+from gatehouse.api.pages.links import insert_links
 from gatehouse.api.pages.words import fill
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from gatehouse.api.http.request import Request
+    from gatehouse.settings import Settings
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
 
@@ -41,10 +43,11 @@ _THEME = re.compile(r"(?:^|;\s*)gatehouse_theme=(light|dark)(?:;|$)")
 
 
 class Pages:
-    def __init__(self, base_path: str) -> None:
-        self._base_path = base_path
+    def __init__(self, settings: Settings) -> None:
+        self._base_path = settings.base_path
         files = dict(_files(resources.files(__package__) / "static"))
         markup = {name: files.pop(name).decode() for name in PAGES.values()}
+        markup = {name: insert_links(text, settings) for name, text in markup.items()}
         words = {language: msgspec.json.decode(files[f"words/{language}.json"]) for language in LANGUAGES}
         folder = _digest(files)
         self._assets = {

@@ -1,7 +1,7 @@
 // The account page: it loads what there is to show, and leaves when the session is over.
 
 import { prepareChange } from "./password.js";
-import { loadProfile } from "./profile.js";
+import { loadProfile, prepareProfile } from "./profile.js";
 import { loadSessions, prepareSessions } from "./sessions.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
 import { known, say } from "./words.js";
@@ -43,6 +43,7 @@ if (held()) {
   const { login } = held();
   // Somebody else logged in from another tab: what stands here is not theirs.
   onTokens(() => held()?.login !== login && location.reload());
+  prepareProfile(report);
   prepareSessions(report);
   prepareChange(report);
   // Brought back by the browser as it was left, perhaps long ago.

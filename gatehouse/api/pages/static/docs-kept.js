@@ -1,14 +1,15 @@
-// What answers on this page leave behind for the next request: captcha id, tokens. Kept until the tab is closed.
+// What answers on this page leave behind for the next request: the captcha's id here, tokens where all pages keep them.
 
-import { ROOT } from "./place.js";
+import { adopt, held, leave, onTokens } from "./tokens.js";
 
-const KEY = `gatehouse.docs ${ROOT.pathname}`;
 const followers = [];
 
-let values = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+let captcha = {};
 
+/** Values by the names that bodies and parameters have for them. */
 export function kept() {
-  return values;
+  const tokens = held();
+  return tokens ? { ...captcha, refreshToken: tokens.refresh } : captcha;
 }
 
 export function onKept(follower) {
@@ -16,21 +17,19 @@ export function onKept(follower) {
 }
 
 /** Take over what an answer brought: a captcha's id, a token set. */
-export function learn(data) {
-  const found = {};
-  if (data?.captchaId) Object.assign(found, { captchaId: data.captchaId, captchaKey: data.captchaKey });
-  if (data?.accessToken) Object.assign(found, { accessToken: data.accessToken, refreshToken: data.refreshToken });
-  if (Object.keys(found).length) change({ ...values, ...found });
+export async function learn(data) {
+  if (data?.captchaId) captcha = { captchaId: data.captchaId, captchaKey: data.captchaKey };
+  if (data?.accessToken && data.refreshToken) await adopt(data);
+  if (data?.captchaId || data?.accessToken) changed();
 }
 
 /** The tokens open nothing any more. */
 export function forget() {
-  const { accessToken, refreshToken, ...rest } = values;
-  change(rest);
+  leave("left");
 }
 
-function change(next) {
-  values = next;
-  sessionStorage.setItem(KEY, JSON.stringify(values));
-  for (const follower of followers) follower(values);
+function changed() {
+  for (const follower of followers) follower();
 }
+
+onTokens(changed);

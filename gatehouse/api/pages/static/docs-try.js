@@ -4,36 +4,44 @@ import { forget, kept, learn, onKept } from "./docs-kept.js";
 import { fields } from "./docs-schema.js";
 import { make } from "./dom.js";
 import { ROOT } from "./place.js";
-import { tag } from "./words.js";
+import { freshToken } from "./tokens.js";
+import { say, tag } from "./words.js";
 
 const SHOWN_HEADERS = ["content-type", "retry-after", "www-authenticate", "x-request-id"];
+
+// These are typed into fields of their own that hide them, and never into a box that shows what it holds.
+const HIDDEN = /password/i;
 
 let serial = 0;
 
 export function tryIt(operation) {
   const { method, path, secured, parameters, body, variants } = operation;
   const inputs = parameters.map((parameter) => ({ parameter, ...labelled("input", parameter.name, { class: "input mono", autocomplete: "off", spellcheck: "false" }) }));
+  const secrets = body ? fields(body.schema).map(({ path: name }) => name).filter((name) => HIDDEN.test(name)) : [];
+  const hidden = secrets.map((name) => ({ name, ...labelled("input", name, { class: "input mono", type: "password", autocomplete: "off" }) }));
   const content = body && labelled("textarea", null, { class: "input mono", rows: 7, spellcheck: "false" }, "docs.body");
   const headers = labelled("textarea", null, { class: "input mono", rows: secured || body ? 3 : 2, spellcheck: "false" }, "docs.headers");
   const answer = make("div", { class: "answer", "aria-live": "polite" });
   const send = make("button", { class: "button", t: "docs.send" });
+  const as = secured && make("span", { class: "as", "data-as": true });
 
   const choose = (variant) => {
     if (content) content.input.value = bodyText(body, variants, variant);
     for (const { parameter, input } of inputs) input.value = parameter.examples?.[variant] ? known(parameter.name) : "";
-    headers.input.value = headerText(secured, Boolean(content?.input.value));
+    headers.input.value = headerText(Boolean(content?.input.value));
   };
   onKept(() => {
     if (content) content.input.value = refreshed(content.input.value);
     for (const { parameter, input } of inputs) if (input.value) input.value = known(parameter.name) || input.value;
-    headers.input.value = withToken(headers.input.value, secured);
   });
   choose(variants[0]);
 
   const submit = async (event) => {
     event.preventDefault();
     send.setAttribute("aria-busy", "true");
-    answer.replaceChildren(...(await exchange(method, address(path, inputs), headers.input.value, content?.input.value)));
+    const text = withSecrets(content?.input.value, hidden);
+    const lines = await withToken(headers.input.value, secured);
+    answer.replaceChildren(...(await exchange(method, address(path, inputs), lines, text)));
     send.removeAttribute("aria-busy");
     if (operation.name === "logout" && answer.firstChild.classList.contains("good")) forget();
   };
@@ -42,10 +50,11 @@ export function tryIt(operation) {
     { class: "try", method: "post", submit },
     variants.length > 1 && variantSwitch(variants, choose),
     inputs.map(({ field }) => field),
+    hidden.map(({ field }) => field),
     content?.field,
     body && takesCaptcha(body) && captchaButton(),
     headers.field,
-    send,
+    make("div", { class: "send-line" }, send, as),
     answer,
   );
 }
@@ -88,7 +97,9 @@ function known(name) {
 
 function bodyText(body, variants, variant) {
   const example = variants.length ? body.examples?.[variant]?.value : sample(body.schema);
-  return example ? refreshed(JSON.stringify(example, null, 2)) : "";
+  if (!example) return "";
+  const open = Object.entries(example).filter(([name]) => !HIDDEN.test(name));
+  return refreshed(JSON.stringify(Object.fromEntries(open), null, 2));
 }
 
 function sample(schema) {
@@ -106,16 +117,36 @@ function refreshed(text) {
   }
 }
 
-function headerText(secured, hasBody) {
+function headerText(hasBody) {
   const lines = [`Accept-Language: ${tag()}`];
   if (hasBody) lines.push("Content-Type: application/json");
-  return withToken(lines.join("\n"), secured);
+  return lines.join("\n");
 }
 
-function withToken(text, secured) {
-  const lines = text.split("\n").filter((line) => !/^authorization:/i.test(line));
-  if (secured && kept().accessToken) lines.push(`Authorization: Bearer ${kept().accessToken}`);
-  return lines.join("\n");
+/** The token of the login goes along unless the reader has written an Authorization line. */
+async function withToken(text, secured) {
+  if (!secured || /^authorization:/im.test(text)) return text;
+  const token = await freshToken().catch(() => null);
+  return token ? `${text}\nAuthorization: Bearer ${token}` : text;
+}
+
+/** The body with what was typed into the hidden fields. */
+function withSecrets(text, hidden) {
+  const given = hidden.filter(({ input }) => input.value).map(({ name, input }) => [name, input.value]);
+  if (!given.length) return text;
+  try {
+    return JSON.stringify({ ...JSON.parse(text || "{}"), ...Object.fromEntries(given) });
+  } catch {
+    return text; // not JSON, and the reader wants to see what the service says to that
+  }
+}
+
+/** Beside every Send button that needs it: as whom. */
+export function showAs(name) {
+  for (const line of document.querySelectorAll("[data-as]")) {
+    line.classList.toggle("in", Boolean(name));
+    say(line, name ? "docs.as" : "docs.as.nobody", { name });
+  }
 }
 
 function address(path, inputs) {
@@ -142,12 +173,13 @@ async function exchange(method, url, headerLines, body) {
     // Never sent: a header or address that the browser refuses, or no connection.
     return [make("p", { class: "status bad" }, problem.message)];
   }
-  return shown(answer, text, performance.now() - began);
+  const took = performance.now() - began;
+  if (answer.ok) await learn(parsed(text)?.data);
+  return shown(answer, text, took);
 }
 
 function shown(answer, text, milliseconds) {
   const envelope = parsed(text);
-  if (answer.ok) learn(envelope?.data);
   const picture = envelope?.data?.captchaImage ?? envelope?.data?.captchaBase64;
   const headers = SHOWN_HEADERS.filter((name) => answer.headers.has(name)).map((name) => `${name}: ${answer.headers.get(name)}`);
   return [

@@ -1,10 +1,11 @@
 // The API page, made from openapi.json: what each operation takes and returns, each way it fails, and a try.
 
-import { forget, kept, onKept } from "./docs-kept.js";
+import { onKept } from "./docs-kept.js";
 import { answerFields, parameterRow, requestFields, resolve, useComponents } from "./docs-schema.js";
-import { tryIt } from "./docs-try.js";
+import { showAs, tryIt } from "./docs-try.js";
 import { make, prose } from "./dom.js";
 import { ROOT } from "./place.js";
+import { ask, held } from "./tokens.js";
 import { say } from "./words.js";
 import "./look.js";
 
@@ -99,7 +100,7 @@ function requestOf({ parameters, body }) {
 
 function responsesOf(operation) {
   const { 200: success, ...failures } = operation.responses;
-  const data = success.content["application/json"].schema.properties.data;
+  const data = success.content["application/json"]?.schema.properties.data;
   return make(
     "div",
     { class: "part" },
@@ -118,13 +119,25 @@ function codesOf(status, description) {
   });
 }
 
-function showToken() {
-  const there = Boolean(kept().accessToken);
-  say(at("kept-text"), there ? "docs.token.kept" : "docs.token.none");
-  at("forget").hidden = !there;
+let shownLogin;
+
+/** Who is logged in, at the top and beside every Send button. The login is the one made at the login page. */
+async function showLogin() {
+  const login = held()?.login;
+  if (login === shownLogin) return;
+  shownLogin = login;
+  const user = login ? await ask("GET", "users/me").catch(() => null) : null;
+  const name = user?.username;
+  say(at("kept-text"), name ? "docs.token.kept" : "docs.token.none", { name });
+  at("kept-login").hidden = Boolean(name);
+  at("to-account").hidden = !name;
+  showAs(name);
 }
 
-at("forget").addEventListener("click", forget);
-onKept(showToken);
-showToken();
-start().catch(() => (at("trouble").hidden = false));
+const wide = matchMedia("(min-width: 76rem)");
+const fold = () => (at("contents-box").open = wide.matches);
+wide.addEventListener("change", fold);
+fold();
+
+onKept(showLogin);
+start().then(showLogin, () => (at("trouble").hidden = false));

@@ -2,14 +2,14 @@
 
 import { busy, clear, complain, complainInWords, complete, countDown, prepare } from "./fields.js";
 import { loadSessions } from "./sessions.js";
+import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
-import { known, say } from "./words.js";
+import { known } from "./words.js";
 
 const form = document.getElementById("change");
 const { current, fresh } = form.elements;
 const submit = document.getElementById("change-submit");
 const label = document.getElementById("change-text");
-const message = document.getElementById("change-message");
 
 let report;
 
@@ -23,14 +23,13 @@ async function change(event) {
   event.preventDefault();
   if (submit.getAttribute("aria-disabled") === "true") return;
   clear(current, fresh);
-  say(message, "");
   if (!complete([current, "needed.current"], [fresh, "needed.new"])) return;
   busy(submit, true);
   try {
     await ask("PUT", "users/me/password", { currentPassword: current.value, newPassword: fresh.value });
     form.reset();
     busy(submit, false);
-    say(message, "change.done");
+    succeed("change.done");
     await loadSessions();
   } catch (failure) {
     busy(submit, false);

@@ -1,23 +1,46 @@
 // The profile: who this is, and what they may do.
 
 import { ROOT } from "./place.js";
+import { editProfile } from "./profile-edit.js";
 import { ask } from "./tokens.js";
 import { say } from "./words.js";
 
+// Any of these opens a part of the administration.
+const ADMIN_PERMS = /^sys:(user|role|dept|session|log|setting):list$/;
+
 const at = (id) => document.getElementById(id);
 
+let profile = null;
+
+export function prepareProfile(report) {
+  at("edit-profile").addEventListener("click", () => editProfile(profile, loadProfile, report));
+}
+
 export async function loadProfile() {
-  const user = await ask("GET", "users/me");
+  const [user, own] = await Promise.all([ask("GET", "users/me"), ownProfile()]);
+  profile = own;
   at("nickname").textContent = user.nickname;
   at("name").textContent = user.username;
   at("whose").value = user.username;
   at("userid").textContent = user.userId;
-  at("department").textContent = user.deptId;
+  at("department").textContent = own?.deptName || user.deptId;
+  at("edit-profile").hidden = !own;
+  at("to-admin").hidden = !at("to-admin").hasAttribute("href") || !user.perms.some((perm) => ADMIN_PERMS.test(perm));
   showAvatar(user);
   at("roles").replaceChildren(...chips(user.roles));
   at("perms").replaceChildren(...groups(user.perms));
   at("perms-count").textContent = user.perms.length;
   at("nickname").closest("section").removeAttribute("aria-busy");
+}
+
+/** With names in place of numbers; a service that answers no console has none. */
+async function ownProfile() {
+  try {
+    return await ask("GET", "users/profile");
+  } catch (failure) {
+    if (failure.code === "C0113") return null;
+    throw failure;
+  }
 }
 
 /** A picture from elsewhere would tell that host who looks: only our own are shown, else the first letter. */
@@ -26,9 +49,9 @@ function showAvatar({ avatar, nickname, username }) {
   const url = new URL(avatar, ROOT);
   // The neutral picture says less than a letter.
   const own = url.origin === ROOT.origin && url.pathname !== new URL("avatar.svg", ROOT).pathname;
-  if (!own && url.protocol !== "data:") return;
-  at("avatar").src = url;
-  at("avatar").hidden = false;
+  const shown = own || url.protocol === "data:";
+  if (shown) at("avatar").src = url;
+  at("avatar").hidden = !shown;
 }
 
 function chips(texts) {

@@ -1,15 +1,17 @@
-// My sessions: where I am logged in, and a way to end what I do not know.
+// My sessions: where I am logged in, and a way to end what I do not know. The list renews itself while it is seen.
 
+import { confirmed } from "./dialog.js";
+import { ago, date, device } from "./times.js";
+import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
-import { locale, onLanguage, say, word } from "./words.js";
+import { onLanguage, say, word } from "./words.js";
 
 const list = document.getElementById("sessions");
 const others = document.getElementById("end-others");
-const message = document.getElementById("sessions-message");
 const title = document.getElementById("sessions-title");
 const template = document.getElementById("session-row");
 
-const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
+const RENEW_EVERY = 30_000;
 
 let sessions = [];
 let report;
@@ -18,6 +20,8 @@ export function prepareSessions(onFailure) {
   report = onFailure;
   others.addEventListener("click", endOthers);
   onLanguage(show);
+  setInterval(renewQuietly, RENEW_EVERY);
+  document.addEventListener("visibilitychange", renewQuietly);
 }
 
 export async function loadSessions() {
@@ -27,42 +31,41 @@ export async function loadSessions() {
   show();
 }
 
+/** Nobody waits for this: what fails now is tried again in a moment. */
+async function renewQuietly() {
+  if (document.hidden || !list.childElementCount) return;
+  await loadSessions().catch(() => {});
+}
+
 function show() {
+  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.session : null;
   list.replaceChildren(...sessions.map(row));
   list.removeAttribute("aria-busy");
   others.disabled = sessions.length < 2;
+  if (focused) (list.querySelector(`[data-session="${CSS.escape(focused)}"]`) ?? title).focus();
 }
 
 function row(session) {
   const made = template.content.cloneNode(true).firstElementChild;
   made.classList.toggle("current", session.current);
   made.classList.toggle("mobile", /Mobile|Android|iPhone|iPad/.test(session.agent));
-  made.querySelector("strong").textContent = device(session);
+  made.querySelector("strong").textContent = device(session.browser);
   const badge = made.querySelector(".badge");
   const end = made.querySelector("button");
   say(badge, badge.dataset.t);
   say(end, end.dataset.t);
-  end.setAttribute("aria-label", word("sessions.end.label", { browser: device(session), address: session.address }));
-  end.addEventListener("click", () => endOne(session, end));
+  end.dataset.session = session.id;
+  end.setAttribute("aria-label", word("sessions.end.label", { browser: device(session.browser), address: session.address }));
+  end.addEventListener("click", () => endOne(session));
   made.querySelector(".when").append(...when(session));
   if (session.current) end.remove();
   else badge.remove();
   return made;
 }
 
-function device({ browser }) {
-  const [name, system] = browser.split(" on ");
-  if (!name) return word("sessions.unknown");
-  return system ? word("sessions.on", { browser: name, system }) : name;
-}
-
 /** Address and times, each a piece that does not break; on a narrow screen they stand below each other. */
 function when({ address, openedAt, refreshedAt, current }) {
-  const parts = [
-    address,
-    word("sessions.opened", { time: date(openedAt) }),
-    current ? word("sessions.now") : word("sessions.refreshed", { time: ago(refreshedAt) }),
-  ];
+  const parts = [address, word("sessions.opened", { time: date(openedAt) }), current ? word("sessions.now") : active(refreshedAt)];
   return parts.filter(Boolean).map((part) => {
     const piece = document.createElement("span");
     piece.textContent = part;
@@ -70,23 +73,16 @@ function when({ address, openedAt, refreshedAt, current }) {
   });
 }
 
-/** The year only where it is not this one. */
-function date(time) {
-  const moment = new Date(time);
-  const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
-  const form = { year, month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
-  return new Intl.DateTimeFormat(locale(), form).format(moment);
+function active(time) {
+  const past = ago(time);
+  return past ? word("sessions.refreshed", { time: past }) : word("sessions.justnow");
 }
 
-function ago(time) {
-  const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);
-  const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? ["second", 1];
-  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
-  return seconds < 60 ? format.format(0, "second") : format.format(-Math.floor(seconds / size), unit);
-}
-
-async function endOne(session, button) {
-  await ending(button, async () => {
+async function endOne(session) {
+  const given = { browser: device(session.browser), address: session.address };
+  const asked = { title: "sessions.ask.one", text: "sessions.ask.one.text", act: "sessions.ask.act", given };
+  if (!(await confirmed(asked))) return;
+  await ending(async () => {
     try {
       await ask("DELETE", `users/me/sessions/${encodeURIComponent(session.id)}`);
       return ["sessions.ended.one"];
@@ -98,23 +94,25 @@ async function endOne(session, button) {
 }
 
 async function endOthers() {
-  await ending(others, async () => {
+  const asked = { title: "sessions.ask.others", text: "sessions.ask.others.text", act: "sessions.ask.act.others" };
+  if (!(await confirmed(asked))) return;
+  await ending(async () => {
     const { ended } = await ask("DELETE", "users/me/sessions");
     if (ended === 0) return ["sessions.ended.none"];
     return ended === 1 ? ["sessions.ended.one"] : ["sessions.ended.many", { count: ended }];
   });
 }
 
-async function ending(button, work) {
-  button.disabled = true;
+async function ending(work) {
+  others.disabled = true;
   try {
-    const said = await work();
+    const outcome = await work();
     await loadSessions();
-    say(message, ...said);
+    succeed(...outcome);
     // The button that had the focus is gone: the keyboard goes on from the top of the list.
     title.focus();
   } catch (failure) {
-    button.disabled = false;
+    others.disabled = sessions.length < 2;
     report(failure);
   }
 }

@@ -13,6 +13,9 @@ const REASON = `gatehouse.reason ${ROOT.pathname}`;
 // How long what another tab has written may take to get here.
 const ON_ITS_WAY = 2_000;
 
+// A page that needs no login: it stays where it is when the tokens go.
+const PUBLIC = document.body.hasAttribute("data-public");
+
 const channel = new BroadcastChannel(KEY);
 const followers = [];
 
@@ -35,12 +38,29 @@ export function enter(set, remembered) {
   return tell(keep(set, { login, turn: 0, remembered }));
 }
 
+/** Take over a token set that did not come from here: an operation tried on the API page was a login or a refresh. */
+export async function adopt(set) {
+  const before = held();
+  if (!before) return enter(set, false);
+  const renewed = tell(keep(set, { ...before, turn: before.turn + 1 }));
+  await setTurn(renewed.login, renewed.turn);
+  return renewed;
+}
+
 /** Forget the tokens here and in every tab that holds the same, and go to the login page. */
 export function leave(reason) {
   const tokens = held();
   drop();
   if (tokens) channel.postMessage({ left: tokens.login, reason });
-  toLogin(reason);
+  return toLogin(reason);
+}
+
+/** An access token that is good for a while yet, or null where nobody is logged in. */
+export async function freshToken() {
+  const tokens = held();
+  if (!tokens) return null;
+  if (tokens.until - Date.now() >= margin(tokens)) return tokens.access;
+  return (await renew(tokens.access))?.access ?? null;
 }
 
 /** Call an operation that needs an access token. An expired one is renewed and the call made again, once. */
@@ -60,7 +80,7 @@ export async function ask(method, path, body) {
 export function renew(stale) {
   return exclusively(async () => {
     const tokens = (await newest()) ?? (await toLogin());
-    if (tokens.access !== stale) return tokens;
+    if (tokens?.access !== stale) return tokens;
     try {
       const set = await call("POST", "auth/refresh-token", { body: { refreshToken: tokens.refresh } });
       const renewed = tell(keep(set, { ...tokens, turn: tokens.turn + 1 }));
@@ -142,6 +162,10 @@ function margin(tokens) {
 }
 
 function toLogin(reason) {
+  if (PUBLIC) {
+    for (const follower of followers) follower();
+    return null;
+  }
   if (reason) sessionStorage.setItem(REASON, reason);
   location.replace(ROOT);
   // The page is on its way out: whoever waits for tokens need not be told anything else.

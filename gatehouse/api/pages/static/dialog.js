@@ -1,0 +1,36 @@
+// Dialogs: one that asks before something is ended, and the frame for those with a form.
+
+import { make } from "./dom.js";
+import { say } from "./words.js";
+
+let serial = 0;
+
+/** An open dialog with this title. Escape and `close()` take it away; the focus goes back to where it was. */
+export function open(title, given, ...content) {
+  const id = `dialog-${(serial += 1)}`;
+  const heading = make("h2", { id });
+  say(heading, title, given);
+  const dialog = make("dialog", { class: "dialog", "aria-labelledby": id }, heading, ...content);
+  const before = document.activeElement;
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (before?.isConnected) before.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Whether the reader says yes. `act` names the button that does it. */
+export function confirmed({ title, text, act, given, danger = true }) {
+  return new Promise((resolve) => {
+    let answer = false;
+    const about = make("p", { class: "muted" });
+    say(about, text, given);
+    const yes = make("button", { type: "button", class: danger ? "button harm" : "button", click: () => ((answer = true), dialog.close()) });
+    say(yes, act, given);
+    const no = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", autofocus: true, click: () => dialog.close() });
+    const dialog = open(title, given, about, make("div", { class: "acts" }, no, yes));
+    dialog.addEventListener("close", () => resolve(answer));
+  });
+}

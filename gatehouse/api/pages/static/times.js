@@ -1,0 +1,28 @@
+// Times as a reader says them, and devices by name.
+
+import { locale, word } from "./words.js";
+
+const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** The year only where it is not this one. */
+export function date(time) {
+  const moment = new Date(time);
+  const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  const form = { year, month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+  return new Intl.DateTimeFormat(locale(), form).format(moment);
+}
+
+/** "3 hours ago"; null within the last minute, for which each place has its own words. */
+export function ago(time) {
+  const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);
+  const unit = UNITS.find(([, size]) => seconds >= size);
+  if (!unit) return null;
+  return new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(-Math.floor(seconds / unit[1]), unit[0]);
+}
+
+/** "Firefox on Windows" in the words of the page. */
+export function device(browser) {
+  const [name, system] = browser.split(" on ");
+  if (!name) return word("sessions.unknown");
+  return system ? word("sessions.on", { browser: name, system }) : name;
+}

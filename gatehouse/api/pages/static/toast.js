@@ -1,0 +1,31 @@
+// A short message that something is done. It floats above the page, so nothing moves, and goes away by itself.
+
+import { make } from "./dom.js";
+import { say } from "./words.js";
+
+const SHOWN_FOR = 6_000;
+
+// In the page from the start: a screen reader speaks only what changes inside a region that it already knows.
+const region = make("div", { class: "toasts", role: "status" });
+document.body.append(region);
+
+/** Show that it worked, in words of the page. */
+export function succeed(key, given) {
+  show("good", (text) => say(text, key, given));
+}
+
+/** Show a sentence of the service's own about what did not work. */
+export function fail(sentence) {
+  show("bad", (text) => (text.textContent = sentence));
+}
+
+function show(kind, fill) {
+  const text = make("span");
+  fill(text);
+  const toast = make("p", { class: `toast ${kind}` }, text);
+  region.append(toast);
+  let timer = setTimeout(() => toast.remove(), SHOWN_FOR);
+  // Whoever points at it is still reading.
+  toast.addEventListener("pointerenter", () => clearTimeout(timer));
+  toast.addEventListener("pointerleave", () => (timer = setTimeout(() => toast.remove(), SHOWN_FOR)));
+}
