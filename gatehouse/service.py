@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse import logs
 from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.auth.accounts.live_sessions import LiveSessions
 from gatehouse.auth.accounts.log import ActivityLog
 from gatehouse.auth.accounts.perms import is_administrator_role
 from gatehouse.auth.accounts.self_service import SelfService
@@ -87,6 +88,7 @@ class Service:
     self_service: SelfService
     factors: FactorServices
     activity_log: ActivityLog
+    live_sessions: LiveSessions
     front_ends: FrontEnds
     presence: Presence
     service_keys: ServiceKeyVerifier
@@ -240,6 +242,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         clock=clock,
         caller=caller,
     )
+    days = LoginDays(stores.database)
     return Service(
         settings=settings,
         clock=clock,
@@ -269,7 +272,15 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
             sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit, clock=clock
         ),
         factors=factors,
-        activity_log=ActivityLog(stores.trail, LoginDays(stores.database), stores.users, clock),
+        activity_log=ActivityLog(stores.trail, days, stores.users, clock),
+        live_sessions=LiveSessions(
+            days=days,
+            users=stores.users,
+            sessions=sessions,
+            changes=accounts.user_changes,
+            clock=clock,
+            session_max=settings.session_max,
+        ),
         front_ends=FrontEnds(stores.state, clock, settings.session_max),
         presence=presence,
         service_keys=ServiceKeyVerifier(stores.service_keys),

@@ -34,6 +34,7 @@ ADMIN_PERMS = expand(
         "config": ("query", "add", "edit", "delete", "refresh"),
         "notice": ("query", "add", "edit", "delete", "publish", "revoke"),
         "log": ("query",),
+        "session": ("query", "delete"),
     }.items()
     for action in actions
 )

@@ -110,6 +110,22 @@ class RoleChanges:
         await self._effects.invalidate(touched)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
 
+    async def set_perms(self, actor: Actor, role: int, perms: Sequence[str]) -> None:
+        """Give the role these and no others. One name stands for all names of a perm."""
+        check_perms(perms)
+        wanted = {names_of(perm)[0] for perm in perms}
+        async with self._changes.transaction() as change:
+            [before] = await change.roles([role])
+            denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
+            allowed = sorted(perm for perm in wanted if not allows(before.perms, perm))
+            _require_perms(actor, before, before.perms | set(allowed))
+            await change.allow(role, allowed)
+            await change.deny(role, denied)
+            touched = [*await change.holders([role]), *await self._roots(change, [*allowed, *denied])]
+        await self._effects.invalidate(touched)
+        if allowed or denied:
+            self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, allowed=allowed, denied=denied)
+
     async def _roots(self, change: Change, perms: Iterable[str]) -> list[int]:
         """Whoever is ROOT is shown every perm there is: these change when perms come or go."""
         return await change.holders_of(ROOT) if perms else []

@@ -111,6 +111,11 @@ class UserChanges:
             self._effects.record(Event.USER_DELETED, actor, target.user.id, username=target.user.username)
             await self._effects.end_sessions(actor, target.user.id, SessionEnd.DELETED)
 
+    async def require_managed(self, actor: Actor, user: int) -> None:
+        """For what is done to a user outside its account, such as ending a session."""
+        async with self._changes.transaction() as change:
+            await self._target(change, actor, user)
+
     async def _target(self, change: Change, actor: Actor, user: int) -> Target:
         [target] = await change.targets([user])
         authority.require_manage(actor, user, grants(target.roles))

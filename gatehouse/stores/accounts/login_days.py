@@ -64,5 +64,19 @@ class LoginDays:
         async with self._database.reading() as db:
             return {row.day: Logins(row.people, int(row.logins)) for row in await db.execute(query)}
 
+    async def people(self, since: int, *, offset: int, limit: int) -> list[int]:
+        """Users who have logged in on that day or later, those of the most recent day first."""
+        last = func.max(login_days.c.day)
+        query = (
+            select(login_days.c.user)
+            .where(login_days.c.day >= max(since, ALL_DAYS + 1))
+            .group_by(login_days.c.user)
+            .order_by(last.desc(), login_days.c.user.desc())
+            .offset(offset)
+            .limit(limit)
+        )
+        async with self._database.reading() as db:
+            return list((await db.scalars(query)).all())
+
     async def in_all(self) -> Logins:
         return (await self.between(ALL_DAYS, ALL_DAYS)).get(ALL_DAYS, Logins(0, 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatehouse.api.contract.console import departments, entry, logs, menus, profile
+from gatehouse.api.contract.console import departments, entry, logs, menus, profile, role_perms, sessions
 
 CONSOLE = (
     *entry.OPERATIONS,
@@ -10,4 +10,6 @@ CONSOLE = (
     *menus.OPERATIONS,
     *departments.OPERATIONS,
     *logs.OPERATIONS,
+    *role_perms.OPERATIONS,
+    *sessions.OPERATIONS,
 )

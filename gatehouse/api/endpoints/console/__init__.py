@@ -10,6 +10,8 @@ from gatehouse.api.endpoints.console.logs import LogEndpoints
 from gatehouse.api.endpoints.console.menus import MenuEndpoints
 from gatehouse.api.endpoints.console.online import OnlineEndpoint
 from gatehouse.api.endpoints.console.profile import ProfileEndpoints
+from gatehouse.api.endpoints.console.role_perms import RolePermEndpoints
+from gatehouse.api.endpoints.console.sessions import LiveSessionEndpoints
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,4 +29,6 @@ def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Rep
         **MenuEndpoints(service).endpoints(),
         **DepartmentEndpoints(service).endpoints(),
         **LogEndpoints(service).endpoints(),
+        **RolePermEndpoints(service).endpoints(),
+        **LiveSessionEndpoints(service).endpoints(),
     }

@@ -1,0 +1,52 @@
+"""The perms of a role by their names, for the administration page. Consoles assign them through menus."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.auth import refusals
+from gatehouse.stores.errors import LastAdministrator, Missing
+
+Perm = Annotated[str, Meta(min_length=1, max_length=128, examples=["sys:user:list"])]
+
+
+class RolePermsData(Struct):
+    """Of two generations of names the current one is shown; it stands for both."""
+
+    perms: list[str]
+    known: Annotated[list[str], Meta(description="Every perm that a role gives or a menu carries.")]
+
+
+class RolePermsBody(Struct):
+    perms: Annotated[list[Perm], Meta(max_length=2000)]
+
+
+def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
+    more["refusals"] = (refusals.FieldInvalid, *more.get("refusals", ()), Missing, *STORE_REFUSALS)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+
+
+OPERATIONS = (
+    _operation(
+        "role_perms",
+        "GET",
+        "roles/{id}/perms",
+        "The perms of a role, and those to choose from",
+        "sys:role:assign",
+        or_perms=("sys:role:list",),
+        data=RolePermsData,
+    ),
+    _operation(
+        "set_role_perms",
+        "PUT",
+        "roles/{id}/perms",
+        "Give a role these perms and no others",
+        "sys:role:assign",
+        body=RolePermsBody,
+        body_required=True,
+        refusals=(refusals.GrantsMore, LastAdministrator),
+    ),
+)

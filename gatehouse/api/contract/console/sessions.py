@@ -1,0 +1,68 @@
+"""Everybody's live sessions, for the administration page."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.schemas import EndedData, SessionData
+from gatehouse.auth import refusals
+from gatehouse.stores.errors import Missing
+
+
+class LiveSessionQuery(Struct):
+    keywords: Annotated[str, Meta(max_length=128, description="Looked for in the names of users.")] = ""
+    userId: Annotated[int, Meta(ge=0, le=2**53)] | None = None
+    start: Annotated[int, Meta(ge=0, le=10_000_000, description="`next` of the page before.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
+
+
+class LiveSessionData(SessionData, kw_only=True):
+    userId: str
+    username: str
+
+
+class LiveSessionsData(Struct):
+    sessions: list[LiveSessionData]
+    next: Annotated[int | None, Meta(description="`start` of the next page; null after the last.")]
+
+
+def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
+    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+
+
+# Whoever sees users or may disable them, which ends their sessions, may do the same here.
+OPERATIONS = (
+    _operation(
+        "live_sessions",
+        "GET",
+        "sessions",
+        "Who is logged in now: of everybody, of one user, or of those whom a search finds",
+        "sys:session:list",
+        or_perms=("sys:user:list",),
+        query=LiveSessionQuery,
+        data=LiveSessionsData,
+    ),
+    _operation(
+        "end_live_session",
+        "DELETE",
+        "sessions/{id}",
+        "End a session of any user",
+        "sys:session:delete",
+        or_perms=("sys:user:update",),
+        refusals=(refusals.HoldsMore, refusals.NoSuchSession, Missing),
+    ),
+    _operation(
+        "end_user_sessions",
+        "DELETE",
+        "users/{id}/sessions",
+        "End all sessions of a user",
+        "sys:session:delete",
+        or_perms=("sys:user:update",),
+        data=EndedData,
+        refusals=(refusals.FieldInvalid, refusals.HoldsMore, Missing),
+    ),
+)

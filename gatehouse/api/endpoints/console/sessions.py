@@ -1,0 +1,70 @@
+"""Everybody's live sessions, for the administration page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.console.sessions import LiveSessionData, LiveSessionQuery, LiveSessionsData
+from gatehouse.api.contract.schemas import EndedData
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.values import iso_time
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.user_agent import browser
+from gatehouse.auth.accounts.live_sessions import SessionPage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.accounts.live_sessions import LiveSession
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+
+
+class LiveSessionEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._live = service.live_sessions
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "live_sessions": self.list,
+            "end_live_session": self.end,
+            "end_user_sessions": self.end_all,
+        }
+
+    async def list(self, request: Request, principal: Principal) -> Reply:
+        query = request.query_as(LiveSessionQuery)
+        page = await self._page(query)
+        rows = [_row(each, principal) for each in page.sessions]
+        return success(LiveSessionsData(rows, page.next), request.language)
+
+    async def _page(self, query: LiveSessionQuery) -> SessionPage:
+        if query.userId is not None:
+            return SessionPage(await self._live.of([query.userId]), None)
+        if keywords := query.keywords.strip():
+            return await self._live.search(keywords)
+        return await self._live.page(query.start, query.limit)
+
+    async def end(self, request: Request, principal: Principal) -> Reply:
+        await self._live.end(actor_of(request, principal), request.parameters["id"])
+        return success(language=request.language)
+
+    async def end_all(self, request: Request, principal: Principal) -> Reply:
+        ended = await self._live.end_all(actor_of(request, principal), request.path_id())
+        return success(EndedData(ended), request.language)
+
+
+def _row(live: LiveSession, principal: Principal) -> LiveSessionData:
+    session = live.session
+    return LiveSessionData(
+        id=session.id,
+        openedAt=iso_time(session.opened),
+        refreshedAt=iso_time(session.rotated),
+        endsAt=iso_time(session.ends),
+        address=session.address,
+        agent=session.agent,
+        browser=browser(session.agent),
+        current=session.id == principal.claims.session,
+        userId=str(session.user),
+        username=live.username,
+    )

@@ -1,0 +1,94 @@
+"""Who is logged in now, for those who administer: everybody's live sessions, and ending them.
+
+Sessions are kept by user, so they are found through the users who have logged in while a session can last, most recent
+day first. A page costs as much as it shows, however many users there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.audit import SessionEnd
+from gatehouse.auth.refusals import NoSuchSession
+from gatehouse.stores.accounts.login_days import day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.users import UserChanges
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.stores.accounts.login_days import LoginDays
+    from gatehouse.stores.accounts.users import Users
+    from gatehouse.stores.state.protocol import Session
+
+# People looked at in one request: most of them may have logged out meanwhile.
+PEOPLE_AT_MOST = 500
+PEOPLE_AT_ONCE = 50
+
+
+class LiveSession(NamedTuple):
+    session: Session
+    username: str
+
+
+class SessionPage(NamedTuple):
+    sessions: list[LiveSession]
+    next: int | None  # where the next page begins; None after the last
+
+
+class LiveSessions:
+    def __init__(
+        self,
+        *,
+        days: LoginDays,
+        users: Users,
+        sessions: Sessions,
+        changes: UserChanges,
+        clock: Callable[[], float],
+        session_max: int,
+    ) -> None:
+        self._days = days
+        self._users = users
+        self._sessions = sessions
+        self._changes = changes
+        self._clock = clock
+        self._session_max = session_max
+
+    async def page(self, start: int, limit: int) -> SessionPage:
+        """Of everybody: at least `limit` sessions, unless there are no more or too many have logged out."""
+        found: list[LiveSession] = []
+        since = day_of(self._clock() - self._session_max)
+        for offset in range(start, start + PEOPLE_AT_MOST, PEOPLE_AT_ONCE):
+            people = await self._days.people(since, offset=offset, limit=PEOPLE_AT_ONCE)
+            found += await self.of(people)
+            if len(people) < PEOPLE_AT_ONCE:
+                return SessionPage(found, None)
+            if len(found) >= limit:
+                return SessionPage(found, offset + PEOPLE_AT_ONCE)
+        return SessionPage(found, start + PEOPLE_AT_MOST)
+
+    async def search(self, keywords: str) -> SessionPage:
+        """Of those whom a search for users finds."""
+        found = await self._users.page(limit=PEOPLE_AT_ONCE, search=keywords)
+        return SessionPage(await self.of([profile.user.id for profile in found]), None)
+
+    async def of(self, people: Sequence[int]) -> list[LiveSession]:
+        names = await self._users.names(set(people))
+        return [
+            LiveSession(session, names.get(user, f"#{user}"))
+            for user in people
+            for session in await self._sessions.of(user)
+        ]
+
+    async def end(self, actor: Actor, session_id: str) -> None:
+        owner = session_id.partition("-")[0]
+        if not (owner.isascii() and owner.isdigit()):
+            raise NoSuchSession(session_id)
+        await self._changes.require_managed(actor, int(owner))
+        if await self._sessions.end(session_id, SessionEnd.OPERATOR, actor.caller) is None:
+            raise NoSuchSession(session_id)
+
+    async def end_all(self, actor: Actor, user: int) -> int:
+        await self._changes.require_managed(actor, user)
+        return len(await self._sessions.end_all(user, SessionEnd.OPERATOR, actor.caller))
