@@ -132,6 +132,7 @@ class Running:
         return subprocess.run(
             [sys.executable, "-m", "gatehouse", *words],
             env=self.env,
+            cwd=self.folder,
             input=stdin,
             capture_output=True,
             text=True,
