@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test examples faults check bench fuzz pictures axe lock clean
+.PHONY: help run test examples faults check bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -37,6 +37,10 @@ pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chro
 	$(BIN)/python -m tests.browser.pictures
 	$(BIN)/python -m tests.terminal_picture
 
+docs: $(VENV)/dev.done  ## the pages of docs/ as a static site with search, in site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "site/index.html"
+
 # What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
 AXE := tests/browser/node_modules/axe-core/package.json
 axe:
@@ -52,7 +56,7 @@ LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal -
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment and caches; data/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache tests/browser/node_modules
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
 
 $(VENV)/pip.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
