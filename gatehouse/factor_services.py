@@ -14,6 +14,7 @@ from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.factors.verifier import CodeVerifier
 from gatehouse.auth.login.passkey_login import PasskeyLogin, PasskeyVerifier
+from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.second_factor import SecondFactor
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class FactorServices(NamedTuple):
     ceremonies: Ceremonies
     passkey_login: PasskeyLogin
     own_passkeys: OwnPasskeys
+    qr_login: QrLogin
 
 
 def open_factors(
@@ -92,5 +94,15 @@ def open_factors(
         ),
         own_passkeys=OwnPasskeys(
             ceremonies=ceremonies, store=passkeys, verifier=passkey_verifier, proof=proof, audit=audit, clock=clock
+        ),
+        qr_login=QrLogin(
+            ring=ring,
+            state=state,
+            users=users,
+            sessions=sessions,
+            throttle=throttle,
+            audit=audit,
+            clock=clock,
+            page=f"{settings.public_url}/qr",
         ),
     )

@@ -55,6 +55,8 @@ class Event(StrEnum):
     FACTOR_RESET = "factor.reset"
     PASSKEY_CLONED = "passkey.cloned"
     PASSWORD_LOGIN_SET = "password_login.set"
+    QR_CONFIRMED = "qr.confirmed"
+    QR_REFUSED = "qr.refused"
     RECOVERY_CODE_USED = "recovery_code.used"
     RECOVERY_CODES_RENEWED = "recovery_codes.renewed"
     MENU_ADDED = "menu.added"

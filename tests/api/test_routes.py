@@ -77,6 +77,7 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     """The codes of three calls in a row, each with something to count."""
     response = dict.fromkeys(("clientDataJSON", "authenticatorData", "signature"), "AAAA")
     bodies: dict[str, object] = {
+        "qr_login": {"ticket": "x"},
         "passkey_login": {"credential": {"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response}},
         "refresh": {"refreshToken": "x"},
         "change_password": {"currentPassword": "wrong", "newPassword": "Another-12345"},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract import factors, passkeys
+from gatehouse.api.contract import factors, passkeys, qr_login
 from gatehouse.api.contract.console import CONSOLE
 from gatehouse.api.contract.operation import (
     JSON,
@@ -98,6 +98,7 @@ AUTH = (
     ),
     *factors.AUTH,
     *passkeys.AUTH,
+    *qr_login.AUTH,
 )
 
 OWN_ACCOUNT = (

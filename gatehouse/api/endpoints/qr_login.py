@@ -1,0 +1,75 @@
+"""Login by QR code: the browser that shows it, and the phone that confirms it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.qr_login import NewQrTicketData, QrRequestData, QrStatusData, QrTicketBody, QrTicketQuery
+from gatehouse.api.contract.schemas import TokenData
+from gatehouse.api.endpoints.passkeys import iso
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.user_agent import browser
+from gatehouse.auth.login.qr_login import TICKET_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+
+
+class QrEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._qr = service.factors.qr_login
+        self._authenticator = service.authenticator
+        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "qr_generate": self.generate,
+            "qr_status": self.status,
+            "qr_login": self.login,
+            "qr_scan": self.scan,
+            "qr_confirm": self.confirm,
+            "qr_refuse": self.refuse,
+        }
+
+    async def generate(self, request: Request) -> Reply:
+        caller = request.caller
+        ticket = self._qr.generate(caller, browser(caller.agent))
+        return success(NewQrTicketData(ticket, TICKET_SECONDS), request.language)
+
+    async def status(self, request: Request) -> Reply:
+        ticket = request.query_as(QrTicketQuery).ticket
+        found = await self._qr.status(ticket, request.caller)
+        user = found.user.user if found.user else None
+        data = QrStatusData(
+            ticket=ticket,
+            status=found.status,
+            expireSeconds=found.seconds,
+            nickname=user.nickname if user else None,
+            avatar=(user.avatar or self._default_avatar) if user else None,
+        )
+        return success(data, request.language)
+
+    async def login(self, request: Request) -> Reply:
+        body = await request.fields(QrTicketBody)
+        session = await self._qr.exchange(body.ticket, request.caller)
+        tokens = await self._authenticator.issue(session, request.caller, "qr")
+        return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
+
+    async def scan(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(QrTicketBody)
+        asked = await self._qr.scan(body.ticket, principal)
+        return success(QrRequestData(asked.browser, asked.address, iso(asked.asked)), request.language)
+
+    async def confirm(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(QrTicketBody)
+        await self._qr.confirm(body.ticket, principal, request.caller)
+        return success(language=request.language)
+
+    async def refuse(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(QrTicketBody)
+        await self._qr.refuse(body.ticket, principal, request.caller)
+        return success(language=request.language)

@@ -1,0 +1,187 @@
+"""Login by QR code: a browser shows a ticket, a phone that is logged in confirms it, the browser gets a session.
+
+The ticket is a URL of our own page with a sealed text in it, so making one writes nothing. It lives 120 seconds. It is
+bound to address and User-Agent of the browser that asked for it: for everybody else it has expired. What becomes of it
+is one value in state, changed by compare-and-swap:
+
+    nothing -> scanned by a user -> confirmed by that user -> exchanged
+                                 -> refused
+
+So a person has seen who asks before anything is confirmed, and of any number of exchanges one opens a session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.factors.tickets import Ticket, Tickets
+from gatehouse.auth.refusals import TicketGone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.stores.accounts.users import Profile, Users
+    from gatehouse.stores.state.protocol import Session, State
+
+TICKET_SECONDS = 120
+# What became of a ticket is remembered a little longer than it lives, for nodes whose clocks differ.
+KEPT_MARGIN = 60
+
+Qr = Ticket["QrRequest"]
+
+
+class QrRequest(msgspec.Struct, array_like=True):
+    """Who asks. The browser's name is for people; what binds is the digest."""
+
+    asked: float
+    address: str
+    browser: str
+    binding: bytes
+
+
+class QrStatus(StrEnum):
+    WAITING = "WAITING"
+    SCANNED = "SCANNED"
+    CONFIRMED = "CONFIRMED"
+    LOGGED_IN = "LOGGED_IN"
+    CANCELED = "CANCELED"
+    EXPIRED = "EXPIRED"
+
+
+class QrState(NamedTuple):
+    """As the console asks for it. `user` is known from the scan to the exchange."""
+
+    status: QrStatus
+    seconds: int = 0
+    user: Profile | None = None
+
+
+class QrLogin:
+    def __init__(
+        self,
+        *,
+        ring: KeyRing,
+        state: State,
+        users: Users,
+        sessions: Sessions,
+        throttle: Throttle,
+        audit: Audit,
+        clock: Callable[[], float],
+        page: str,
+    ) -> None:
+        self._tickets = Tickets(ring, "qr login", QrRequest, TICKET_SECONDS, clock)
+        self._state = state
+        self._users = users
+        self._sessions = sessions
+        self._throttle = throttle
+        self._audit = audit
+        self._clock = clock
+        self._page = page
+
+    # The browser
+
+    def generate(self, caller: Caller, browser: str) -> str:
+        self._throttle.admit_captcha(caller.address)
+        request = QrRequest(self._clock(), caller.address, browser[:40], _binding(caller))
+        return f"{self._page}?ticket={self._tickets.make(request).text}"
+
+    async def status(self, text: str, caller: Caller) -> QrState:
+        """Whoever is not the browser that asked learns no more than of a ticket that never was."""
+        ticket = self._open(text)
+        if ticket is None or ticket.content.binding != _binding(caller):
+            return QrState(QrStatus.EXPIRED)
+        status, user = await self._read(ticket)
+        profile = await self._users.profile(user) if user is not None else None
+        return QrState(status, max(1, round(ticket.expires - self._clock())), profile)
+
+    async def exchange(self, text: str, caller: Caller) -> Session:
+        await self._throttle.admit_login(caller.address)
+        ticket = self._open(text)
+        if ticket is None or ticket.content.binding != _binding(caller):
+            raise TicketGone("not a ticket of this browser")
+        status, user = await self._read(ticket)
+        if status is not QrStatus.CONFIRMED or user is None:
+            raise TicketGone("not confirmed, or exchanged before")
+        if not await self._move(ticket, _text(status, user), _text(QrStatus.LOGGED_IN)):
+            raise TicketGone("exchanged before")
+        return await self._sessions.open(user, caller)
+
+    # The phone
+
+    async def scan(self, text: str, principal: Principal) -> QrRequest:
+        """Who asks to be logged in as the caller. The first who scans is the only one who can confirm."""
+        ticket, user = self._require(text), principal.claims.user
+        if await self._move(ticket, None, _text(QrStatus.SCANNED, user)):
+            return ticket.content
+        if await self._read(ticket) != (QrStatus.SCANNED, user):
+            raise TicketGone("scanned by somebody else, or answered")
+        return ticket.content
+
+    async def confirm(self, text: str, principal: Principal, caller: Caller) -> None:
+        await self._answer(text, principal, QrStatus.CONFIRMED)
+        self._record(Event.QR_CONFIRMED, text, principal, caller)
+
+    async def refuse(self, text: str, principal: Principal, caller: Caller) -> None:
+        await self._answer(text, principal, QrStatus.CANCELED)
+        self._record(Event.QR_REFUSED, text, principal, caller)
+
+    async def _answer(self, text: str, principal: Principal, answer: QrStatus) -> None:
+        ticket, user = self._require(text), principal.claims.user
+        if not await self._move(ticket, _text(QrStatus.SCANNED, user), _text(answer, user)):
+            raise TicketGone("not scanned by this user, or answered")
+
+    # The ticket
+
+    def _open(self, text: str) -> Qr | None:
+        """The whole URL, as the console sends it back, or the ticket alone."""
+        try:
+            [sealed] = parse_qs(urlsplit(text).query).get("ticket", [text])
+        except ValueError:
+            return None
+        return self._tickets.open(sealed)
+
+    def _require(self, text: str) -> Qr:
+        ticket = self._open(text)
+        if ticket is None:
+            raise TicketGone("not ours, or expired")
+        return ticket
+
+    async def _read(self, ticket: Qr) -> tuple[QrStatus, int | None]:
+        value = await self._state.value(_key(ticket), self._clock())
+        if value is None:
+            return QrStatus.WAITING, None
+        status, _, user = value.partition(" ")
+        return QrStatus(status), int(user) if user else None
+
+    async def _move(self, ticket: Qr, before: str | None, after: str) -> bool:
+        expires = ticket.expires + KEPT_MARGIN
+        return await self._state.swap_value(_key(ticket), before, after, expires, self._clock())
+
+    def _record(self, event: Event, text: str, principal: Principal, caller: Caller) -> None:
+        asked = self._require(text).content
+        detail = {"address": asked.address, "browser": asked.browser}
+        self._audit.record(
+            event, caller, user=principal.claims.user, session=principal.claims.session, detail={"asked": detail}
+        )
+
+
+def _binding(caller: Caller) -> bytes:
+    return hashlib.sha256(f"{caller.address}\n{caller.agent}".encode(errors="replace")).digest()[:16]
+
+
+def _key(ticket: Qr) -> str:
+    return f"qr|{ticket.id}"
+
+
+def _text(status: QrStatus, user: int | None = None) -> str:
+    return status.value if user is None else f"{status.value} {user}"
