@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from gatehouse.auth.factors.administration import FactorAdministration
 from gatehouse.auth.factors.enrolment import Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment, enrolment_tickets
 from gatehouse.auth.factors.fresh_proof import FreshProof
@@ -41,6 +42,7 @@ class FactorServices(NamedTuple):
     passkey_login: PasskeyLogin
     own_passkeys: OwnPasskeys
     qr_login: QrLogin
+    administration: FactorAdministration
 
 
 def open_factors(
@@ -95,6 +97,7 @@ def open_factors(
         own_passkeys=OwnPasskeys(
             ceremonies=ceremonies, store=passkeys, verifier=passkey_verifier, proof=proof, audit=audit, clock=clock
         ),
+        administration=FactorAdministration(factors=store, passkeys=passkeys, users=users, audit=audit),
         qr_login=QrLogin(
             ring=ring,
             state=state,

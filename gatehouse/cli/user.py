@@ -9,6 +9,7 @@ import click
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password
+from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, with_service
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.errors import Duplicate, Missing
@@ -24,6 +25,7 @@ _COLUMNS = {
     "enabled": "STATE",
     "dept": "DEPT",
     "roles": "ROLES",
+    "factors": "FACTORS",
     "created": "CREATED",
 }
 
@@ -35,6 +37,9 @@ def user() -> None:
     Changes take effect on the user's next request. Disabling or deleting a user, or setting its password, ends
     its sessions at once, on every node.
     """
+
+
+user.add_command(factor)
 
 
 @user.command("add")
@@ -96,7 +101,10 @@ async def list_(service: Service, search: str, limit: int, after: int, *, as_jso
     """
     found = await service.accounts.users.page(after=after, limit=limit + 1, search=search)
     page = found[:limit]
-    output.records([_summary(each) for each in page], _COLUMNS, as_json=as_json, nothing="No users.")
+    factors = await service.factors.administration.kinds([each.user.id for each in page])
+    found_factors = [{"factors": tuple(factors.get(each.user.id, ()))} for each in page]
+    rows = [_summary(each) | had for each, had in zip(page, found_factors, strict=True)]
+    output.records(rows, _COLUMNS, as_json=as_json, nothing="No users.")
     if len(found) > limit and not as_json:
         echo(f"There are more: add --after {page[-1].user.id}.")
 

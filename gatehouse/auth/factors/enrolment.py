@@ -1,4 +1,4 @@
-"""Enrolment of an authenticator app: what people do to their own second factor, and what operators do to it.
+"""Enrolment of an authenticator app: what people do to their own second factor.
 
 Two steps. The first, after a fresh proof, stores a secret that is not on yet and shows it. The second presents a code:
 that shows that the app works, switches the factor on and hands out ten recovery codes, once. A secret that was not
@@ -107,13 +107,6 @@ class Enrolment:
         await self._factors.replace_recovery_codes(user, recovery.digests(self._vault.open(user, sealed), codes))
         self._audit.record(Event.RECOVERY_CODES_RENEWED, caller, user=user, session=principal.claims.session)
         return codes
-
-    async def reset(self, user: int, caller: Caller) -> bool:
-        """What an operator does for somebody who has lost app and recovery codes; False if there was no factor."""
-        ended = await self._factors.end_totp(user)
-        if ended:
-            self._audit.record(Event.FACTOR_RESET, caller, user=user, detail={"factor": "totp"})
-        return ended
 
     async def _prove(self, principal: Principal, password: str, typed: str, caller: Caller) -> bytes:
         """Password and code, each guessed at no faster than at login; returns the sealed secret."""

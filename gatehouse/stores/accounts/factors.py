@@ -82,6 +82,14 @@ class Factors:
             await db.execute(delete(totp_secrets).where(totp_secrets.c.user == user))
         return on is not None
 
+    async def owners(self, users: Sequence[int]) -> Sequence[int]:
+        """Which of these users have the factor on."""
+        query = select(totp_secrets.c.user).where(
+            totp_secrets.c.user.in_(list(users)), totp_secrets.c.confirmed.is_not(None)
+        )
+        async with self._database.reading() as db:
+            return list(await db.scalars(query))
+
     # Recovery codes
 
     async def replace_recovery_codes(self, user: int, digests: Sequence[bytes]) -> None:

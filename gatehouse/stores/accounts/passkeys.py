@@ -49,6 +49,12 @@ class Passkeys:
         """Oldest first."""
         return [Passkey(*row) for row in await self._database.look_up(_OF_USER, user_id=user)]
 
+    async def owners(self, users: Sequence[int]) -> Sequence[int]:
+        """Which of these users have one."""
+        query = select(passkeys.c.user).where(passkeys.c.user.in_(list(users))).distinct()
+        async with self._database.reading() as db:
+            return list(await db.scalars(query))
+
     async def add(self, new: Passkey) -> int:
         """The id in `new` is passed over. `Duplicate` if the credential is registered, to whomever."""
         try:
