@@ -48,6 +48,8 @@ TITLES = {
     "factor.reset": ("Second factor reset by an operator", "管理员重置双重验证"),
     "recovery_code.used": ("Recovery code used", "使用恢复码"),
     "recovery_codes.renewed": ("New recovery codes", "更新恢复码"),
+    "passkey.cloned": ("Passkey that seems to be a copy", "疑似被复制的通行密钥"),
+    "password_login.set": ("Login by password switched on or off", "开启或关闭密码登录"),
     "limit.lifted": ("Limit lifted", "解除限制"),
     "key.added": ("Signing key added", "新增签名密钥"),
     "key.retired": ("Signing key retired", "停用签名密钥"),

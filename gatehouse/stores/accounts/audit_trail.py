@@ -40,6 +40,7 @@ class AuditEntry(NamedTuple):
 
 LOGIN = "login"  # the event whose days are counted
 COUNTED = 100_000
+SEARCHED = 100_000
 
 _WRITTEN = AuditEntry._fields[1:]  # all but the id
 
@@ -66,13 +67,16 @@ class Wanted(NamedTuple):
     people: Sequence[int] | None = None
     address: str | None = None
 
-    def conditions(self) -> list[ColumnElement[bool]]:
-        columns = audit_events.c
+    def span(self) -> list[ColumnElement[bool]]:
         found: list[ColumnElement[bool]] = []
         if self.since is not None:
-            found.append(columns.at >= self.since)
+            found.append(audit_events.c.at >= self.since)
         if self.until is not None:
-            found.append(columns.at < self.until)
+            found.append(audit_events.c.at < self.until)
+        return found
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        columns, found = audit_events.c, self.span()
         if self.events is not None and self.people is not None:
             found.append(
                 or_(
@@ -120,8 +124,17 @@ class AuditTrail:
         return [AuditEntry(*row) for row in (reversed(rows) if newest else rows)]
 
     async def page(self, wanted: Wanted, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
-        """Events from the newest on, and how many there are; beyond `COUNTED` they are not counted any further."""
+        """Events from the newest on, and how many there are; beyond `COUNTED` they are not counted any further.
+
+        Words are looked for among the newest `SEARCHED` of the span: what is rare would otherwise cost a look at all.
+        """
         conditions = wanted.conditions()
+        if wanted.events is not None:
+            span = select(audit_events.c.at).where(*wanted.span()).order_by(audit_events.c.at.desc())
+            async with self._database.reading() as db:
+                oldest = await db.scalar(span.offset(SEARCHED).limit(1))
+            if oldest is not None:
+                conditions.append(audit_events.c.at > oldest)
         rows = select(audit_events).where(*conditions).order_by(audit_events.c.at.desc(), audit_events.c.id.desc())
         some = select(audit_events.c.id).where(*conditions).limit(COUNTED).subquery()
         async with self._database.reading() as db:

@@ -11,6 +11,7 @@ import pytest
 
 from gatehouse.auth.accounts.log import TITLES
 from gatehouse.auth.audit import Event
+from gatehouse.stores.accounts import audit_trail
 from tests.api.console.conftest import Console
 from tests.support.inprocess import Clock, InProcess
 
@@ -106,3 +107,17 @@ def test_logins_are_counted_by_day_and_person(gatehouse: InProcess, user: Callab
         ("pv", 1, 3),
         ("uv", 1, 2),
     ]
+
+
+def test_words_are_looked_for_among_the_newest_events_of_the_days(
+    gatehouse: InProcess, user: Callable[..., Console], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_trail, "SEARCHED", 2)
+    user("clerk")  # added, and logged in
+    gatehouse.clock.move(DAY)
+    console = Console(gatehouse)
+    gatehouse.clock.move(1)
+    gatehouse.login()
+    settled(gatehouse)
+    assert console.get("logs", keywords="user added")["list"] == []
+    assert console.get("logs", keywords="login")["total"] == 2

@@ -26,6 +26,7 @@ VALID, INVALID = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMo
 CASES = [
     (operation, mode)
     for operation in OPERATIONS
+    if operation.produces != "text/event-stream"  # a stream has no end to wait for: see serving/test_streams.py
     for mode in (VALID, INVALID)
     if mode is VALID or operation.body  # without a body there is nothing to get wrong
 ]
