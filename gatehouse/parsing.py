@@ -142,6 +142,16 @@ def origins(text: str) -> tuple[str, ...]:
     return names(text)
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a name or address means this machine; names below localhost never leave it (RFC 6761)."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def on_off_or_address(text: str) -> str:
     word = text.strip().lower()
     host, _, port = word.rpartition(":")

@@ -7,12 +7,13 @@ the TOML file, the default. `docs/settings.md` carries the same table; a test ho
 from __future__ import annotations
 
 import dataclasses
-import ipaddress
 import os
+import stat
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from gatehouse.auth.login.captcha.difficulty import Difficulty
 from gatehouse.parsing import (
@@ -21,6 +22,7 @@ from gatehouse.parsing import (
     base_path,
     between,
     captcha_answer,
+    is_loopback,
     names,
     networks,
     on_off_or_address,
@@ -219,12 +221,12 @@ class Settings:
 
     @property
     def listens_on_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
+
+    @property
+    def known_on_loopback(self) -> bool:
+        """Whether clients reach the service at an address of this machine alone."""
+        return not self.issuer or is_loopback(urlsplit(self.issuer).hostname or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +292,12 @@ def _from_file(config: Path | None, environ: Mapping[str, str], problems: list[s
     path = named or DEFAULT_CONFIG
     if named is None and not path.exists():
         return {}
+    if named is None and not _ours(path):
+        problems.append(
+            f"settings file {path.absolute()}: found in the current folder, but others can write it;"
+            f" name it with --config or {CONFIG_VARIABLE} if you trust it"
+        )
+        return {}
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
@@ -298,6 +306,12 @@ def _from_file(config: Path | None, environ: Mapping[str, str], problems: list[s
     known = {field.name for field in dataclasses.fields(Settings)}
     problems += [f"settings file {path}: there is no setting {name!r}" for name in content if name not in known]
     return {name: _as_text(value) for name, value in content.items() if name in known}
+
+
+def _ours(path: Path) -> bool:
+    """Whether only this user and root can have written it: a folder of somebody else may hold a file for us."""
+    found = path.stat()
+    return found.st_uid in {os.geteuid(), 0} and not found.st_mode & stat.S_IWOTH
 
 
 def _as_text(value: object) -> str:
@@ -319,11 +333,13 @@ def _shown(value: object) -> str:
 def _check_together(settings: Settings) -> None:
     """Rules between settings. The test switches open the door, so they stay on this machine."""
     problems = []
-    if not settings.listens_on_loopback:
+    # An issuer elsewhere means a proxy on this machine that lets strangers in.
+    if not settings.listens_on_loopback or not settings.known_on_loopback:
+        where = "it is refused unless HOST and the host of ISSUER are loopback"
         if settings.captcha_test_answer:
-            problems.append("GATEHOUSE_CAPTCHA_TEST_ANSWER is for tests: it is refused unless HOST is loopback")
+            problems.append(f"GATEHOUSE_CAPTCHA_TEST_ANSWER is for tests: {where}")
         if not settings.limits:
-            problems.append("GATEHOUSE_LIMITS=off is for tests: it is refused unless HOST is loopback")
+            problems.append(f"GATEHOUSE_LIMITS=off is for tests: {where}")
     if settings.second_factor == "off" and settings.second_factor_roles:
         problems.append("GATEHOUSE_SECOND_FACTOR=off contradicts GATEHOUSE_SECOND_FACTOR_ROLES: set one")
     if settings.secret_previous and not settings.secret:

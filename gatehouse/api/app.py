@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 log = logs.named("gatehouse.api")
 
+HSTS = "max-age=31536000"
 # Of what a caller writes, a log line holds no more.
 LOGGED_LENGTH = 200
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -53,6 +54,9 @@ class App:
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
+        # What is reached over TLS is to be reached in no other way; who else serves on subdomains is not ours to say.
+        https = service.settings.issuer.startswith("https://")
+        self._transport = [("strict-transport-security", HSTS)] if https else []
         self._tracer = _tracer(service.settings.traces)
         self._respond = self._answer_traced if self._tracer else self._answer
         # Unique for the life of the process, and a different one in every process.
@@ -78,7 +82,7 @@ class App:
         reply = self._cors.preflight(request, methods or ()) if self._cors is not None else None
         if reply is None:
             reply = await self._respond(request, route, methods)
-        headers = [*reply.headers, ("x-request-id", request.id)]
+        headers = [*reply.headers, *self._transport, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
         if reply.__class__ is Stream:

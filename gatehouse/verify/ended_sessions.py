@@ -46,13 +46,14 @@ class EndedSessions:
         *,
         max_silence: float = 5.0,
         stale_ok: bool = False,
+        plain_http: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if max_silence < 2:
             raise ValueError(
                 f"max_silence: expected at least 2 seconds, as the service speaks once a second: {max_silence}"
             )
-        self._url = check_url(url)
+        self._url = check_url(url, plain_http=plain_http)
         self._key = service_key
         self._max_silence = max_silence
         self._stale_ok = stale_ok

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import ipaddress
 import json
 import urllib.error
 import urllib.request
@@ -24,11 +25,23 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _opener = urllib.request.build_opener(_NoRedirects)
 
 
-def check_url(url: str) -> str:
+def check_url(url: str, *, plain_http: bool = False) -> str:
+    """Whoever can change an answer on its way decides which tokens are good, so plain http stays on this machine."""
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError(f"expected an http or https URL, got {url!r}")
+    if parts.scheme == "http" and not plain_http and not _is_loopback(parts.hostname):
+        raise ValueError(f"{url!r} is not https: on a network that you trust, say plain_http=True")
     return url
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def open_stream(url: str, timeout: float, headers: dict[str, str]) -> http.client.HTTPResponse:

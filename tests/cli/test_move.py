@@ -73,10 +73,10 @@ def started(running: Running) -> None:
 def house(tmp_path: Path, postgres_server: PostgresServer, redis_server: RedisServer) -> tuple[Running, Running]:
     """An embedded service with people in it, stopped; and the one that is to follow it."""
     data = tmp_path / "data"
-    before = Running(data, issuer="http://move.test")
+    before = Running(data, issuer="http://move.localhost")
     redis_server.say(f"SELECT {DB}\r\nFLUSHDB")
     urls = {"database_url": postgres_server.copy("moved"), "state_url": redis_server.url(DB)}
-    return before, Running(data, issuer="http://move.test", **urls)
+    return before, Running(data, issuer="http://move.localhost", **urls)
 
 
 def test_everything_arrives_and_nobody_is_logged_out(house: tuple[Running, Running]) -> None:

@@ -75,7 +75,7 @@ def run(
         "database_url": postgres.url("faults"),
         "secret": "R7q0m2Xv9LdKtB4yHs6ZfW1cJp8NgE3aUoTi5QbV",
         "sessions_per_user": 10_000,
-        "issuer": "http://faults.test",
+        "issuer": "http://faults.localhost",
     }
     running = [Running(folder / f"node{number}", workers=1, **settings) for number in range(nodes)]
     try:

@@ -16,7 +16,7 @@ from tests.support.running import Running
 
 SECRET = "Zr4kW8mT1xQ9vB6nJ3pL7sD5gH2yF0cA"
 OTHER_SECRET = "Qe7uI1oP5aS9dF3gH8jK2lZ6xC4vB0nM"
-ISSUER = "http://nodes.test"
+ISSUER = "http://nodes.localhost"
 
 
 def refused(running: Running) -> str:
@@ -37,8 +37,8 @@ def test_nodes_that_disagree_do_not_serve(
         "issuer": ISSUER,
     }
     with Running(tmp_path / "a", **good):
-        said = refused(Running(tmp_path / "b", **good | {"issuer": "http://elsewhere.test"}))
-        assert "serves as http://nodes.test, this one as http://elsewhere.test" in said
+        said = refused(Running(tmp_path / "b", **good | {"issuer": "http://elsewhere.localhost"}))
+        assert "serves as http://nodes.localhost, this one as http://elsewhere.localhost" in said
         assert "GATEHOUSE_ISSUER" in said
         assert "GATEHOUSE_ISSUER" in refused(Running(tmp_path / "c", **good | {"issuer": ""}))
         assert "GATEHOUSE_STATE_URL" in refused(Running(tmp_path / "d", **good | {"state_url": ""}))
@@ -46,10 +46,10 @@ def test_nodes_that_disagree_do_not_serve(
         with Running(tmp_path / "f", **good) as second:
             found = second.cli("doctor")
             assert "2 serving" in found.stdout
-            second.env["GATEHOUSE_ISSUER"] = "http://elsewhere.test"
+            second.env["GATEHOUSE_ISSUER"] = "http://elsewhere.localhost"
             assert "GATEHOUSE_ISSUER" in second.cli("doctor").stdout
     # All have stopped: the issuer may change.
-    with Running(tmp_path / "g", **good | {"issuer": "http://elsewhere.test"}):
+    with Running(tmp_path / "g", **good | {"issuer": "http://elsewhere.localhost"}):
         pass
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite import writer
+from gatehouse.stores.state.sqlite.engine import SQLiteState
 from gatehouse.stores.state.sqlite.writer import Writer
 
 
@@ -117,3 +119,34 @@ async def test_a_stop_does_not_wait_for_ever(writing: Writer, file: Path, monkey
     slow.set()
     assert await waiting is True
     assert writing.close() is True
+
+
+async def test_a_disk_that_takes_nothing_is_told_by_a_ping_and_leaves_no_second_error(tmp_path: Path) -> None:
+    state = SQLiteState(tmp_path / "state.db")
+    try:
+        await state.ping()
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # no file may grow, as on a full disk
+        try:
+            with pytest.raises(StoreUnavailable) as refused:
+                await state.ping()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert "rollback" not in str(refused.value)
+        await state.ping()
+    finally:
+        await state.close()
+
+
+async def test_an_error_that_has_ended_the_transaction_is_the_one_that_is_told(writing: Writer) -> None:
+    """A full disk rolls back by itself."""
+
+    def fill(db: apsw.Connection) -> None:
+        [(pages,)] = db.execute("PRAGMA page_count")
+        db.execute(f"PRAGMA max_page_count = {pages}")
+        db.execute("CREATE TABLE more (content)")
+        db.execute("INSERT INTO more VALUES (zeroblob(1000000))")
+
+    with pytest.raises(StoreUnavailable, match="full"):
+        await writing.write(fill)
+    await writing.write(lambda db: db.execute("INSERT INTO numbers VALUES (1)"))

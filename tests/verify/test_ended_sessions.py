@@ -33,7 +33,7 @@ def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     redis: RedisServer = request.getfixturevalue("redis_server")
     urls = {
         "database_url": postgres.create("ended_sessions"), "state_url": redis.url(41),
-        "issuer": "http://login.test", "secret": "kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u",
+        "issuer": "http://login.localhost", "secret": "kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u",
     }  # fmt: skip
     with Running(data, **urls) as one, Running(data, **urls) as other:
         yield [one, other]

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jwt
 import pytest
 
-from gatehouse.verify import Forbidden, KeySet, PermsUnknown, TokenInvalid, Unavailable, Verifier
+from gatehouse.verify import Forbidden, Introspector, KeySet, PermsUnknown, TokenInvalid, Unavailable, Verifier
 from tests.support.conversation import login
 from tests.support.running import Running
 from tests.verify.issuer import ISSUER, Issuer, Key
@@ -248,6 +248,20 @@ def test_before_the_first_answer_nobody_is_let_in(issuer: Issuer, verifier: Veri
     issuer.away()
     with pytest.raises(Unavailable):
         verifier.check(issuer.token())
+
+
+@pytest.mark.parametrize(
+    "url", ["http://gatehouse:8000/jwks", "http://10.0.0.5/jwks", "http://localhost.evil.example/x"]
+)
+def test_plain_http_to_another_machine_must_be_asked_for(url: str) -> None:
+    with pytest.raises(ValueError, match="not https"):
+        KeySet(url)
+    with pytest.raises(ValueError, match="not https"):
+        Introspector(url, "ghs_x")
+    KeySet(url, plain_http=True)
+    Introspector(url, "ghs_x", plain_http=True)
+    for near in ("http://127.0.0.1:8000/jwks", "http://localhost/jwks", "http://[::1]/jwks", "https://elsewhere/jwks"):
+        KeySet(near)
 
 
 def test_keys_come_over_http_only() -> None:

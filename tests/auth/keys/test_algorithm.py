@@ -29,7 +29,7 @@ ACCESS_TTL = 7200
 
 def start(data: Path, clock: Clock, algorithm: str) -> InProcess:
     return InProcess(
-        data, clock, signing_algorithm=algorithm, access_ttl=ACCESS_TTL, issuer="http://gatehouse.test",
+        data, clock, signing_algorithm=algorithm, access_ttl=ACCESS_TTL, issuer="http://gatehouse.localhost",
         key_max_age=3650 * 86_400,
     )  # fmt: skip
 

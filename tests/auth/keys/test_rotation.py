@@ -33,7 +33,7 @@ ACCESS_TTL = 7200
 @pytest.fixture
 def nodes(tmp_path: Path) -> Iterator[tuple[InProcess, InProcess]]:
     clock = Clock()
-    settings = {"key_max_age": MAX_AGE, "access_ttl": ACCESS_TTL, "issuer": "http://gatehouse.test"}
+    settings = {"key_max_age": MAX_AGE, "access_ttl": ACCESS_TTL, "issuer": "http://gatehouse.localhost"}
     with (
         InProcess(tmp_path / "data", clock, **settings) as one,
         InProcess(tmp_path / "data", clock, **settings) as other,

@@ -48,10 +48,10 @@ def test_perms_by_a_setting_are_those_of_the_current_user(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("token_type", ["at+jwt", "JWT"])
 def test_the_type_by_a_setting_and_both_are_read_whatever_it_is(tmp_path: Path, token_type: str) -> None:
-    with admin_token(tmp_path / "data", token_type=token_type, issuer="http://gatehouse.test") as (_, token):
+    with admin_token(tmp_path / "data", token_type=token_type, issuer="http://gatehouse.localhost") as (_, token):
         assert parts(token)[0]["typ"] == token_type
     for setting in ("at+jwt", "JWT"):
-        with InProcess(tmp_path / "data", token_type=setting, issuer="http://gatehouse.test") as gatehouse:
+        with InProcess(tmp_path / "data", token_type=setting, issuer="http://gatehouse.localhost") as gatehouse:
             assert gatehouse.me(token).status == 200, "a change of the setting logs nobody out"
 
 

@@ -98,7 +98,8 @@ def _commit(connection: apsw.Connection, jobs: list[_Job]) -> list[Any] | Except
             results = [job.work(connection) for job in jobs]
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already
+                connection.execute("ROLLBACK")
             raise
     except apsw.Error as problem:
         return StoreUnavailable(f"state file: {problem}")
