@@ -59,12 +59,16 @@ class Bench:
         engine: str = "embedded",
     ) -> None:  # fmt: skip
         """Ours and theirs by turns, so that what else the machine does falls on both."""
-        loads, yards, ratios = [], [], []
+        yards, loads = [], []
         for _ in range(self.rounds):
             yards.append(theirs())
             loads.append(ours())
-            ratios.append(loads[-1].rate / yards[-1])
-        ratio = statistics.median(ratios)
+        self.add(operation, loads, yardstick, yards, asked, engine)
+
+    def add(
+        self, operation: str, loads: list[Load], yardstick: str, yards: list[float], asked: float, engine: str,
+    ) -> None:  # fmt: skip
+        ratio = statistics.median(load.rate / yard for load, yard in zip(loads, yards, strict=True))
         row = Row(operation, engine, 1, middle(loads), spread(loads), yardstick, statistics.median(yards), ratio, asked)
         self.rows.append(row)
         print(f"  {operation} ({engine}): {row.load.rate:,.0f}/s, {ratio:.2f} of {yardstick}", flush=True)
@@ -112,16 +116,19 @@ def captcha(bench: Bench, subject: Subject) -> None:
     )
 
 
-def refresh(bench: Bench, subject: Subject, engine: str = "embedded") -> None:
-    def ours() -> Load:
-        script = subject.refresh_script(bench.folder, MAX_CONNECTIONS + 4)
-        return bench.hit(subject.url(REFRESH), script=script)
-
-    def theirs() -> float:
-        with staying_on(SERVER_CORE):
-            return raw_refreshes(bench.seconds)
-
-    bench.compare("refresh", ours, "1 signature + 1 synced write", theirs, 0.60, engine)
+def refresh(bench: Bench, subjects: dict[str, Subject], engine: str = "embedded") -> None:
+    """By signing algorithm, by turns: so the algorithms are compared with each other too."""
+    loads: dict[str, list[Load]] = {algorithm: [] for algorithm in subjects}
+    yards: dict[str, list[float]] = {algorithm: [] for algorithm in subjects}
+    for _ in range(bench.rounds):
+        for algorithm, subject in subjects.items():
+            with staying_on(SERVER_CORE):
+                yards[algorithm].append(raw_refreshes(bench.seconds, algorithm))
+            script = subject.refresh_script(bench.folder, MAX_CONNECTIONS + 4)
+            loads[algorithm].append(bench.hit(subject.url(REFRESH), script=script))
+    for algorithm in subjects:
+        yardstick = f"1 {algorithm} signature + 1 synced write"
+        bench.add(f"refresh, {algorithm}", loads[algorithm], yardstick, yards[algorithm], 0.60, engine)
 
 
 def login(bench: Bench, folder: Path) -> None:
@@ -218,7 +225,8 @@ def main() -> None:
             if "captcha" in only:
                 captcha(bench, subject)
             if "refresh" in only:
-                refresh(bench, subject)
+                with Subject(folder / "eddsa", signing_algorithm="EdDSA") as other:
+                    refresh(bench, {"ES256": subject, "EdDSA": other})
             bench.facts["resident MB of the worker"] = subject.memory()
         if "login" in only:
             login(bench, folder)
@@ -235,7 +243,7 @@ def with_redis(bench: Bench, folder: Path) -> None:
     try:
         with Subject(folder / "on-redis", state_url=redis.url()) as subject:
             users_me(bench, subject, "Redis", redis.url())
-            refresh(bench, subject, "Redis")
+            refresh(bench, {"ES256": subject}, "Redis")
     finally:
         redis.remove()
 

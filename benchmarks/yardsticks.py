@@ -7,12 +7,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import apsw
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from benchmarks.load import SERVER_CORE, on_core
 from gatehouse.auth.login.passwords import hash_password
@@ -91,9 +94,9 @@ def raw_hashes(seconds: float, threads: int) -> float:
     return total / (time.perf_counter() - started)
 
 
-def raw_refreshes(seconds: float) -> float:
-    """One Ed25519 signature and one committed, synced SQLite write, over and over in one thread."""
-    key = Ed25519PrivateKey.generate()
+def raw_refreshes(seconds: float, algorithm: str) -> float:
+    """One signature by OpenSSL and one committed, synced SQLite write, over and over in one thread."""
+    sign = _signature(algorithm)
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         db = apsw.Connection(str(Path(folder) / "yardstick.db"))
         db.execute("PRAGMA journal_mode = WAL")
@@ -102,12 +105,19 @@ def raw_refreshes(seconds: float) -> float:
         db.execute("INSERT INTO sessions VALUES (1, 0, 0)")
         done, started = 0, time.perf_counter()
         while time.perf_counter() < started + seconds:
-            key.sign(b"x" * 300)
+            sign(b"x" * 300)
             db.execute("UPDATE sessions SET generation = generation + 1, rotated = ?", (time.time(),))
             done += 1
         rate = done / (time.perf_counter() - started)
         db.close()
     return rate
+
+
+def _signature(algorithm: str) -> Callable[[bytes], bytes]:
+    if algorithm == "EdDSA":
+        return Ed25519PrivateKey.generate().sign
+    key, ecdsa = ec.generate_private_key(ec.SECP256R1()), ec.ECDSA(SHA256())
+    return lambda message: key.sign(message, ecdsa)
 
 
 def captcha_library(seconds: float) -> float:
