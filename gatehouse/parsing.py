@@ -50,6 +50,12 @@ def duration(text: str) -> int:
     return int(found[1]) * _UNITS[found[2] or "s"]
 
 
+def with_unit(value: int) -> str:
+    """A duration as people write it, in the largest unit that fits: `90s`, `15m`, `7d`."""
+    unit = next(unit for unit in ("d", "h", "m", "s") if value % _UNITS[unit] == 0)
+    return f"{value // _UNITS[unit]}{unit}"
+
+
 def rate(text: str) -> Rate:
     """A limit: `30/minute`, `10/5minutes`."""
     found = _RATE.fullmatch(text.strip().lower())

@@ -33,6 +33,7 @@ from gatehouse.parsing import (
     seconds,
     switch,
     url,
+    with_unit,
 )
 
 if TYPE_CHECKING:
@@ -51,61 +52,74 @@ class SettingsError(Exception):
         self.problems = problems
 
 
-def setting(default: object, meaning: str, read: Callable[[str], object], *, secret: bool = False) -> Any:
+def setting(
+    default: object,
+    meaning: str,
+    read: Callable[[str], object],
+    *,
+    secret: bool = False,
+    show: Callable[[Any], str] = str,
+) -> Any:
     return dataclasses.field(
-        default=default, metadata={"meaning": meaning, "read": read, "secret": secret}, repr=not secret
+        default=default,
+        metadata={"meaning": meaning, "read": read, "secret": secret, "show": show},
+        repr=not secret,
     )
+
+
+def lasting(default: int, meaning: str, low: int, high: int) -> Any:
+    """A duration in seconds, shown with a unit: 7d."""
+    return setting(default, meaning, seconds(low, high), show=with_unit)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    data_dir: Path = setting(Path("data"), "Folder of the embedded default: databases and the generated secret.", Path)
+    data_dir: Path = setting(Path("data"), "Folder for the SQLite databases and the generated secret.", Path)
     host: str = setting("127.0.0.1", "Address to listen on.", str.strip)
     port: int = setting(8000, "Port to listen on.", between(1, 65535))
-    base_path: str = setting("", "Path prefix under which every path of the service lives.", base_path)
+    base_path: str = setting("", "Prefix of every path of the service, such as /auth.", base_path)
     workers: int = setting(1, "Worker processes.", between(1, 256))
     database_url: str = setting(
         "",
-        "Where accounts live: empty for SQLite in the data folder, or postgresql://user:password@host/name.",
+        "Where accounts are stored: empty for SQLite in the data folder, or postgresql://user:password@host/name.",
         str.strip,
         secret=True,
     )
     state_url: str = setting(
         "",
-        "Where sessions live: empty for SQLite in the data folder, or redis://, rediss://, "
+        "Where sessions are stored: empty for SQLite in the data folder, or redis://, rediss://, "
         "redis+sentinel://, redis+cluster://.",
         str.strip,
         secret=True,
     )
     secret: str = setting(
-        "", "Master secret, at least 32 random characters; from it every key is derived.", str, secret=True
+        "", "Master secret, at least 32 random characters; every other key is derived from it.", str, secret=True
     )
     secret_previous: str = setting(
         "",
-        "Further master secrets, one a line, that open what they made and make nothing; for replacing SECRET.",
+        "Older master secrets, one on each line: they only decrypt and verify. For replacing SECRET.",
         str,
         secret=True,
     )
     secret_file: Path | None = setting(
         None,
-        "File with the master secret; the first line makes, all lines open. "
-        "Empty: the file secret in the data folder, made at the first start.",
+        "File with the master secret: the first line encrypts and signs; every line decrypts and verifies. "
+        "Empty: the file secret in the data folder, created at the first start.",
         optional_path,
     )
-    issuer: str = setting("", "URL of this service as its clients see it; the iss of its tokens.", url)
+    issuer: str = setting("", "Public URL of this service; the iss of its tokens.", url)
     audience: str = setting("gatehouse", "The aud of access tokens.", str.strip)
     admin_password: str = setting(
-        "", "Password of the first administrator. Empty: a random one, shown once.", str, secret=True
+        "",
+        "Password of the administrator that the first start creates. Empty: a random one, shown once.",
+        str,
+        secret=True,
     )
-    access_ttl: int = setting(7200, "Life of an access token.", seconds(1, 86400))
-    refresh_ttl: int = setting(604800, "A session ends after this long without a refresh.", seconds(1, 31536000))
-    session_max: int = setting(2592000, "A session ends this long after login, whatever happens.", seconds(1, 31536000))
-    refresh_grace: int = setting(
-        10, "How long after its rotation the parent of a refresh token is still answered.", seconds(0, 60)
-    )
-    key_max_age: int = setting(
-        7776000, "Age at which a signing key is replaced by a new one.", seconds(3600, 315360000)
-    )
+    access_ttl: int = lasting(7200, "How long an access token is valid.", 1, 86400)
+    refresh_ttl: int = lasting(604800, "A session ends after this long without a refresh.", 1, 31536000)
+    session_max: int = lasting(2592000, "A session ends this long after login, even if it is refreshed.", 1, 31536000)
+    refresh_grace: int = lasting(10, "How long the previous refresh token is still answered after a rotation.", 0, 60)
+    key_max_age: int = lasting(7776000, "Age at which a signing key is replaced by a new one.", 3600, 315360000)
     signing_algorithm: str = setting(
         "ES256",
         "Algorithm of the key that signs access tokens: ES256, EdDSA or RS256. A change rotates the key.",
@@ -123,7 +137,7 @@ class Settings:
     sessions_per_user: int = setting(
         50, "Sessions a user may have at once; one more ends the oldest.", between(1, 10000)
     )
-    captcha_ttl: int = setting(120, "Life of a captcha.", seconds(1, 3600))
+    captcha_ttl: int = lasting(120, "How long a captcha is valid.", 1, 3600)
     captcha_difficulty: Difficulty = setting(
         Difficulty.NORMAL,
         "How hard the captcha is to read: easy, normal or hard.",
@@ -133,18 +147,18 @@ class Settings:
         (), "Networks whose logins need no captcha, for people who cannot see it.", networks
     )
     captcha_test_answer: str = setting("", "For tests, on loopback only: the answer of every captcha.", captcha_answer)
-    limits: bool = setting(True, "For tests, on loopback only: off lifts every limit.", switch)
-    limit_login_address: Rate = setting(Rate(30, 60), "Logins an address may try.", rate)
+    limits: bool = setting(True, "For tests, on loopback only: off removes every limit.", switch)
+    limit_login_address: Rate = setting(Rate(30, 60), "Login attempts from one address.", rate)
     limit_login_name: Rate = setting(
         Rate(10, 300),
-        "Failed logins a name may have before it must wait; the wait grows to 15 minutes.",
+        "Failed logins of one name before it is locked; the lock time grows to 15 minutes.",
         rate,
     )
-    limit_login_total: Rate = setting(Rate(6000, 60), "Logins everybody together may try.", rate)
-    limit_captcha_address: Rate = setting(Rate(120, 60), "Captchas an address may ask of one worker.", rate)
-    limit_refresh_address: Rate = setting(Rate(300, 60), "Refreshes an address may try.", rate)
+    limit_login_total: Rate = setting(Rate(6000, 60), "Login attempts of all users together.", rate)
+    limit_captcha_address: Rate = setting(Rate(120, 60), "Captchas for one address, counted in each worker.", rate)
+    limit_refresh_address: Rate = setting(Rate(300, 60), "Refresh attempts from one address.", rate)
     limit_password_user: Rate = setting(
-        Rate(10, 3600), "Changes of the own password a user may try, with the right password or a wrong one.", rate
+        Rate(10, 3600), "Attempts of one user to change the own password, successful or not.", rate
     )
     second_factor: str = setting(
         "optional",
@@ -155,9 +169,9 @@ class Settings:
         (), "Roles whose holders must have a second factor, separated by commas.", names
     )
     trusted_proxies: tuple[Network, ...] = setting(
-        (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are believed.", networks
+        (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are used.", networks
     )
-    cors_origins: tuple[str, ...] = setting((), "Origins of front ends served from elsewhere.", origins)
+    cors_origins: tuple[str, ...] = setting((), "Origins of front ends that are served from another origin.", origins)
     default_avatar: str = setting(
         "", "Avatar URL of users without one. Empty: a neutral picture served by Gatehouse.", url
     )
@@ -176,20 +190,24 @@ class Settings:
     session_cache: bool = setting(
         True, "SQLite state: cache a session's status until the next commit; off reads the file every time.", switch
     )
-    hash_threads: int = setting(0, "Password hashes at once in a worker; 0 shares the cores.", between(0, 256))
-    hash_queue: int = setting(64, "Logins that may wait for a hash in a worker; beyond it: 503.", between(1, 100000))
+    hash_threads: int = setting(
+        0, "Password hashes that a worker computes at once; 0 divides the cores among the workers.", between(0, 256)
+    )
+    hash_queue: int = setting(
+        64, "Logins that may wait for a password hash in a worker; more are answered with 503.", between(1, 100000)
+    )
     metrics: str = setting(
         "127.0.0.1:9464",
-        "Where /metrics is served: an address of its own, off, or on for the public listener (keep a proxy before it).",
+        "Where /metrics is served: an address, off, or on for the public listener (then block it in the proxy).",
         on_off_or_address,
     )
     traces: str = setting(
         "", "URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; needs the extra otel.", url
     )
-    audit_keep: int = setting(34560000, "How long audit events are kept.", seconds(86400, 315360000))
-    log_level: str = setting("info", "Least level to log.", one_of("debug", "info", "warning", "error"))
+    audit_keep: int = lasting(34560000, "How long audit events are kept.", 86400, 315360000)
+    log_level: str = setting("info", "Lowest level to log.", one_of("debug", "info", "warning", "error"))
     log_format: str = setting(
-        "auto", "Log as json or pretty; auto is pretty on a terminal.", one_of("auto", "json", "pretty")
+        "auto", "Log format: json or pretty; auto is pretty on a terminal.", one_of("auto", "json", "pretty")
     )
 
     @property
@@ -247,7 +265,7 @@ def described() -> Iterator[Described]:
             name=field.name,
             variable=PREFIX + field.name.upper(),
             flag="--" + field.name.replace("_", "-"),
-            default=_shown(field.default),
+            default=_shown(field.default, field.metadata["show"]),
             meaning=field.metadata["meaning"],
             secret=field.metadata["secret"],
         )
@@ -322,12 +340,12 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, show: Callable[[Any], str]) -> str:
     if value is None or value in ("", ()):
         return ""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return str(value)
+    return show(value)
 
 
 def _check_together(settings: Settings) -> None:

@@ -18,7 +18,7 @@ from gatehouse.api.contract.operation import PREFIX, Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
-from gatehouse.settings import described
+from gatehouse.settings import described, load
 from tests.support.running import free_port
 
 ROOT = Path(__file__).parent.parent
@@ -34,6 +34,12 @@ def test_every_setting_is_documented_with_its_default_and_meaning(setting: objec
     default = f"`{setting.default}`" if setting.default else ""  # type: ignore[attr-defined]
     row = f"| `{setting.variable}` | {default} | {setting.meaning} |"  # type: ignore[attr-defined]
     assert row in text("settings.md")
+
+
+def test_a_documented_default_is_what_the_service_reads_from_it() -> None:
+    shown = {setting.variable: setting.default for setting in described()}
+    assert (shown["GATEHOUSE_AUDIT_KEEP"], shown["GATEHOUSE_REFRESH_GRACE"]) == ("400d", "10s")
+    assert load(environ=shown, config=Path(os.devnull)) == load(environ={}, config=Path(os.devnull))
 
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:
@@ -194,3 +200,17 @@ def skeleton(page: Path) -> dict[str, list[str]]:
 
 def test_the_chinese_readme_is_in_step_with_the_english_one() -> None:
     assert skeleton(ROOT / "README.zh-CN.md") == skeleton(ROOT / "README.md")
+
+
+PHRASES = (
+    "whence", "newest so many", "at most so many", "leave it away", "one and the same", "open what they made",
+    "neighbour of the logs", "size for the morning", "and its kin", "one a line", "makes, all lines open",
+)  # fmt: skip
+
+
+def test_no_page_or_help_text_uses_a_phrase_that_readers_stumbled_over() -> None:
+    pages = [*DOCS.glob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").glob("*/README.md")]
+    for page in [*pages, ROOT / "gatehouse/settings.py", *(ROOT / "gatehouse/cli").glob("*.py")]:
+        words = re.sub(r"\s+", " ", page.read_text(encoding="utf-8").lower())
+        for phrase in PHRASES:
+            assert phrase not in words, f"{phrase!r} in {page.name}"

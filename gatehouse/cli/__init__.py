@@ -29,7 +29,7 @@ COMMANDS = {
     "menu": ("menu", "What the console's side menu shows, and its buttons."),
     "session": ("session", "Who is logged in, and from where."),
     "limit": ("limit", "Names that must wait after failed logins."),
-    "audit": ("audit", "Show the audit trail: who did what, whence, when and why."),
+    "audit": ("audit", "Show the audit trail: who did what, from where, when and why."),
     "key": ("key", "Keys that sign access tokens."),
     "secret": ("secret", "The master secret, from which every other key is derived."),
     "service-key": ("service_key", "Keys with which other services ask about tokens."),

@@ -1,4 +1,4 @@
-"""`gatehouse audit`: what happened, who did it, whence, when and why."""
+"""`gatehouse audit`: what happened, who did it, from where, when and why."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Since(click.ParamType[float]):
 
 
 @click.command()
-@click.option("--user", "name", metavar="NAME", help="Only what concerns this user; a deleted one by its id.")
+@click.option("--user", "name", metavar="NAME", help="Only events of this user; a deleted user by its id.")
 @click.option(
     "--event",
     "events",
@@ -66,8 +66,14 @@ class Since(click.ParamType[float]):
     help=f"Only these; may be repeated: {', '.join(event.value for event in Event)}.",
 )
 @click.option("--since", type=Since(), metavar="WHEN", help="Only later than 30m, 2h, 7d ago, or than a date (UTC).")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="The newest so many.")
-@click.option("--follow", is_flag=True, help="Go on and print each event as it happens, until Ctrl-C.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=50,
+    show_default=True,
+    help="How many events to show, the newest.",
+)
+@click.option("--follow", is_flag=True, help="Then print each new event as it happens, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, one event a line.")
 @with_service
 async def audit(
@@ -80,10 +86,10 @@ async def audit(
     follow: bool,
     as_json: bool,
 ) -> None:
-    """Show the audit trail: who did what, whence, when and why.
+    """Show the audit trail: who did what, from where, when and why.
 
     Every login, failure, refresh, logout, end of a session and change by an operator is an event. The address is
-    "cli" where a command was typed. Events are printed oldest first, the newest so many.
+    "cli" where a command was typed. The newest events are shown, oldest first.
 
     \b
     Examples:

@@ -191,7 +191,7 @@ async def _clock(service: Service) -> Finding:
     newest = await service.trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
     if now + CLOCK_OFF < written:
-        return fail("clock", "stands before the last audit event", "set it: run an NTP client")
+        return fail("clock", "is before the last audit event", "set it: run an NTP client")
     return ok("clock", "not before the last audit event")
 
 

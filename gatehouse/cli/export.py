@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
-    help="Without it, the name of the file says.",
+    help="Without it, the file name decides.",
 )
-@click.option("--with-hashes", is_flag=True, help="Write password hashes too: keep the file as you keep the database.")
+@click.option("--with-hashes", is_flag=True, help="Write password hashes too: guard the file like the database.")
 @with_service
 async def export(service: Service, file: Path, form: str | None, *, with_hashes: bool) -> None:
     """Write users, roles and departments to a file.

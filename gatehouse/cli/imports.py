@@ -37,16 +37,16 @@ def imports() -> None:
 
     Ids, roles, departments and password hashes come along: people log in with the password they have. Run it as
     often as you like: what is here already is compared, and only what differs is written. Passwords of users who are
-    here already stay as they are. A run that was stopped half-way goes on when it is run again.
+    here already stay as they are. A run that was stopped half-way continues when it is run again.
     """
 
 
 def common(command: F) -> F:
     """Options that both commands have."""
     passwords = click.option(
-        "--overwrite-passwords", is_flag=True, help="Take passwords of users who are here already too."
+        "--overwrite-passwords", is_flag=True, help="Also replace the passwords of users who exist here."
     )
-    dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+    dry_run = click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
     return dry_run(passwords(json_option(command)))
 
 
@@ -56,14 +56,14 @@ def common(command: F) -> F:
     "url",
     required=True,
     metavar="URL",
-    help="mysql://, postgresql:// or sqlite:///; - reads it from standard input, out of sight of other users.",
+    help="mysql://, postgresql:// or sqlite:///; - reads it from standard input, where other users cannot see it.",
 )
 @common
 @with_service
 async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwords: bool, as_json: bool) -> None:
     """Read sys_user, sys_role, sys_menu, sys_dept and the tables between them.
 
-    These are the tables of youlai-boot and its kin. Nothing is written there. On a service that was just started
+    These are the tables of youlai-boot and its relatives. Nothing is written there. On a service that was just started
     for the first time, its administrator makes way for the one who comes with the import.
 
     \b
@@ -83,7 +83,7 @@ async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwor
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
-    help="Without it, the name of the file says.",
+    help="Without it, the file name decides.",
 )
 @common
 @with_service

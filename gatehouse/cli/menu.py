@@ -44,7 +44,7 @@ def _fields(command: Any) -> Any:
         click.option("--url", "external_url", help="The address of a link."),
         click.option("--perm", help="The perm of a button."),
         click.option("--icon", help="An icon of the console."),
-        click.option("--sort", type=int, help="Its place among its neighbours."),
+        click.option("--sort", type=int, help="Its position among the menus beside it."),
         click.option("--show/--hide", "visible", default=None, help="A hidden page can be opened and is not listed."),
         click.option("--keep-alive/--no-keep-alive", default=None, help="Keep a page as it was when one comes back."),
     ):

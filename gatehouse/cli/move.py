@@ -32,8 +32,8 @@ def move(*, as_json: bool) -> None:
     """Move from the embedded default to PostgreSQL and Redis.
 
     Set GATEHOUSE_DATABASE_URL, and GATEHOUSE_STATE_URL to take the sessions along: what the data folder holds goes
-    there. Stop the service first, and keep the secret: the moved keys and tokens need it. Interrupted, it goes on
-    where it stood when it is run again; at the end every table is counted and summed up on both sides. The data
+    there. Stop the service first, and keep the secret: the moved keys and tokens need it. If it is
+    interrupted, run it again: it continues. At the end the rows of every table are compared on both sides. The data
     folder is left as it is.
 
     \b

@@ -26,7 +26,7 @@ class Given(NamedTuple):
 
 def password_options(command: F) -> F:
     stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input (one line).")
-    random = click.option("--random-password", is_flag=True, help="Make up a password and show it once.")
+    random = click.option("--random-password", is_flag=True, help="Generate a password and show it once.")
     return stdin(random(command))
 
 

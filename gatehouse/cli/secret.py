@@ -28,8 +28,8 @@ ALL_HAVE_READ = NODE_RELOAD_SECONDS + 5
 def secret() -> None:
     """The master secret, from which every other key is derived.
 
-    It stands in a file (SECRET_FILE, by default the file secret in the data folder), or in GATEHOUSE_SECRET. The
-    file may hold several, one a line: the first makes what is new, all of them open what is presented. A running
+    It is in a file (SECRET_FILE, by default the file secret in the data folder), or in GATEHOUSE_SECRET. The
+    file may hold several, one on each line: the first encrypts and signs, all of them decrypt and verify. A running
     service reads the file again every 15 seconds.
     """
 
@@ -40,7 +40,7 @@ def secret() -> None:
 async def rotate(service: Service, *, now: bool) -> None:
     """Replace the master secret by a new one. Nobody is logged out.
 
-    First the new secret is added to the file, so that every worker can open what it makes; 20 seconds later it
+    First the new secret is added to the file, so that every worker can verify with it; 20 seconds later it
     moves to the front, and signing keys and second factors are sealed under it. No restart is needed. The old one
     still opens refresh tokens; when all have been renewed, `gatehouse secret forget` removes it.
 
@@ -95,7 +95,7 @@ async def forget(service: Service, *, yes: bool) -> None:
 @secret.command("reseal")
 @with_service
 async def reseal(service: Service) -> None:
-    """Seal the signing keys and the second factors under the secret that stands first now.
+    """Seal the signing keys and the second factors under the first secret.
 
     Needed only after a secret was replaced by hand; `rotate` and `forget` do it by themselves.
 

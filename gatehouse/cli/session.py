@@ -42,7 +42,9 @@ def session() -> None:
 @session.command("list")
 @click.argument("name", required=False)
 @click.option("--all", "everybody", is_flag=True, help="Of all users, in the order of their ids.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="At most so many.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many to show at most."
+)
 @json_option
 @with_service
 async def list_(service: Service, name: str | None, limit: int, *, everybody: bool, as_json: bool) -> None:

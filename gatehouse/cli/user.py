@@ -55,7 +55,7 @@ user.add_command(factor)
 async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) -> None:
     """Add a user.
 
-    The password is asked for twice, or read from standard input, or made up and shown once. It has at least 8
+    The password is asked for twice, or read from standard input, or generated and shown once. It has at least 8
     characters, is not one of the commonest and does not contain the name.
 
     \b
@@ -87,8 +87,10 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
 
 @user.command("list")
 @click.option("--search", default="", metavar="TEXT", help="Only names that contain this.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many.")
-@click.option("--after", type=click.IntRange(0, 2**63 - 1), default=0, metavar="ID", help="Go on after this id.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many to show at most."
+)
+@click.option("--after", type=click.IntRange(0, 2**63 - 1), default=0, metavar="ID", help="Show those after this id.")
 @json_option
 @with_service
 async def list_(service: Service, search: str, limit: int, after: int, *, as_json: bool) -> None:
@@ -136,7 +138,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
 @click.option("--username", metavar="NAME", help="A new name to log in with.")
 @click.option("--nickname", help="The name that people see.")
 @click.option("--dept", "department", type=ID, metavar="ID", help="Department.")
-@click.option("--avatar", metavar="URL", help="URL of a picture; empty for the neutral one.")
+@click.option("--avatar", metavar="URL", help="URL of a picture; empty for the default one.")
 @click.option("--captcha-exempt/--no-captcha-exempt", default=None, help="Whether a login needs no captcha.")
 @with_service
 async def edit(service: Service, /, name: str, **given: Any) -> None:
