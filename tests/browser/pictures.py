@@ -1,4 +1,4 @@
-"""Takes the pictures in docs/images: login and account, on desktop and phone, light and dark, in both languages.
+"""Takes the pictures in docs/images: login and account in every look and language, and the administration.
 
 `make pictures`. Colours are reduced to a palette, which leaves the looks and takes most of the bytes.
 """
@@ -40,6 +40,8 @@ def main() -> None:
         add_people(running)
         for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
             take(browser, running, size, theme, language)
+        for size, theme in (("desktop", "light"), ("phone", "dark")):
+            take_administration(browser, running, size, theme)
 
 
 def add_people(running: Running) -> None:
@@ -78,6 +80,24 @@ def take(browser: Browser, running: Running, size: str, theme: str, language: st
     keep(page, f"account-{size}-{theme}-{language}")
     page.locator("#logout").click()
     page.locator("#notice").wait_for()
+    context.close()
+
+
+def take_administration(browser: Browser, running: Running, size: str, theme: str) -> None:
+    context = browser.new_context(
+        color_scheme=theme, locale="en-GB", reduced_motion="reduce", device_scale_factor=SHARPNESS[size], **SIZES[size]
+    )
+    page = context.new_page()
+    page.goto(running.url)
+    page.locator("#captcha-image[src]").wait_for()
+    page.locator("#username").fill("admin")
+    page.locator("#password").fill(PASSWORD)
+    page.locator("#captcha").fill(ANSWER)
+    page.locator("#captcha").press("Enter")
+    page.locator(".row.current").wait_for()
+    page.goto(f"{running.url}/admin#users")
+    page.locator("tbody .open").first.wait_for()
+    keep(page, f"admin-{size}-{theme}-en")
     context.close()
 
 

@@ -60,7 +60,7 @@ def test_what_is_missing_is_told_without_asking_the_service(desk: Visit) -> None
     page.locator("#captcha-image[src]").wait_for()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Log in", exact=True).click()
     expect(page.locator("#username-message")).to_have_text("Enter your username")
     expect(page.locator("#password-message")).to_have_text("Enter your password")
     expect(page.get_by_label("Username")).to_be_focused()

@@ -77,7 +77,7 @@ def log_in(
     page.get_by_label("Characters in the picture").fill(captcha)
     if remember:
         page.get_by_label("Keep me logged in").check()
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Log in", exact=True).click()
 
 
 def arrived(page: Page) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
 
-PAGES = {"/": "login.html", "/account": "account.html", "/docs": "docs.html"}
+PAGES = {"/": "login.html", "/account": "account.html", "/admin": "admin.html", "/docs": "docs.html", "/qr": "qr.html"}
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
 THEMES = ("auto", "light", "dark")
 

@@ -1,5 +1,6 @@
 // The account page: it loads what there is to show, and leaves when the session is over.
 
+import { loadFactor, prepareFactor } from "./factor.js";
 import { prepareChange } from "./password.js";
 import { loadProfile, prepareProfile } from "./profile.js";
 import { loadSessions, prepareSessions } from "./sessions.js";
@@ -20,7 +21,7 @@ function report(failure) {
 async function load() {
   trouble.hidden = true;
   try {
-    await Promise.all([loadProfile(), loadSessions()]);
+    await Promise.all([loadProfile(), loadSessions(), loadFactor()]);
   } catch (failure) {
     report(failure);
   }
@@ -46,6 +47,7 @@ if (held()) {
   prepareProfile(report);
   prepareSessions(report);
   prepareChange(report);
+  prepareFactor();
   // Brought back by the browser as it was left, perhaps long ago.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   retry.addEventListener("click", load);

@@ -5,11 +5,12 @@ import { tag } from "./words.js";
 
 export class Failure extends Error {
   /** `code` is that of the contract, or `offline` where no answer came; `wait` is in seconds. */
-  constructor(status, code, message, wait = 0) {
+  constructor(status, code, message, wait = 0, ticket = null) {
     super(message);
     this.status = status;
     this.code = code;
     this.wait = wait;
+    this.ticket = ticket; // of a login that must enrol a second factor first
   }
 }
 
@@ -19,7 +20,8 @@ export async function call(method, path, { body, token } = {}) {
   if (token) headers.Authorization = `Bearer ${token}`;
   const [answer, envelope] = await exchange(new URL(path, API), { method, headers, body: body && JSON.stringify(body) });
   if (!answer.ok) {
-    throw new Failure(answer.status, envelope.code, envelope.msg, Number(answer.headers.get("Retry-After")) || 0);
+    const wait = Number(answer.headers.get("Retry-After")) || 0;
+    throw new Failure(answer.status, envelope.code, envelope.msg, wait, answer.headers.get("Enrolment-Ticket"));
   }
   return envelope.data;
 }

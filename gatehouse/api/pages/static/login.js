@@ -4,18 +4,25 @@ import { call } from "./api.js";
 import { captcha } from "./captcha.js";
 import { busy, clear, complain, complete, countDown, prepare } from "./fields.js";
 import { ROOT } from "./place.js";
+import { able, dismissed, prove } from "./passkey.js";
 import { enter, held, onTokens, reason } from "./tokens.js";
+import { enrol } from "./totp.js";
 import { known, say } from "./words.js";
 import "./look.js";
 
 const form = document.getElementById("form");
-const { username, password, remember } = form.elements;
+const { username, password, code, remember } = form.elements;
 const submit = document.getElementById("submit");
 const label = document.getElementById("submit-text");
 const note = document.getElementById("form-message");
 const notice = document.getElementById("notice");
 
+const codeField = document.getElementById("code-field");
+const captchaField = document.getElementById("captcha-field");
+const passkey = document.getElementById("passkey");
+
 let stopWaiting = null;
+let offered = null; // the quiet offer of passkeys, until something else is under way
 
 /** Where each failure is shown. Whatever is not here goes above the button. */
 const BESIDE = {
@@ -30,14 +37,17 @@ async function logIn(event) {
   event.preventDefault();
   if (submit.getAttribute("aria-disabled") === "true") return;
   notice.hidden = true;
-  clear(username, password, captcha.input);
+  clear(username, password, captcha.input, code);
   say(note, "");
-  if (!complete([username, "needed.username"], [password, "needed.password"])) return;
+  const asked = !codeField.hidden;
+  if (!complete([username, "needed.username"], [password, "needed.password"], ...(asked ? [[code, "needed.code"]] : []))) return;
   busy(submit, true);
   try {
     const body = { username: username.value, password: password.value };
     // Sent even if empty: some people need no captcha, and the service knows who.
-    if (captcha.id) Object.assign(body, { captchaId: captcha.id, captchaCode: captcha.input.value });
+    // The code of a second factor goes where the picture's answer goes.
+    const answer = asked ? code.value.replace(/\s/g, "") : captcha.input.value;
+    if (captcha.id) Object.assign(body, { captchaId: captcha.id, captchaCode: answer });
     enter(await call("POST", "auth/login", { body }), remember.checked);
     toAccount();
   } catch (failure) {
@@ -47,6 +57,12 @@ async function logIn(event) {
 }
 
 async function explain(failure) {
+  if (failure.code === "A0220") return failure.ticket ? mustEnrol(failure.ticket) : askForCode();
+  if (failure.code === "A0210" && !codeField.hidden) {
+    complain(code, "login.code.wrong");
+    code.select();
+    return captcha.reload();
+  }
   if (failure.code === "A0240" || failure.code === "A0242") return captcha.retry(failure.code);
   const place = BESIDE[failure.code];
   if (place) complain(place.field, place.key);
@@ -56,6 +72,49 @@ async function explain(failure) {
   // A picture that was not answered is still good; any other is used up, or may be.
   if (failure.code === "A0410" && captcha.id) captcha.input.focus();
   else await captcha.reload();
+}
+
+/** Password and picture were right: the code comes next, in place of the picture. */
+async function askForCode() {
+  codeField.hidden = false;
+  captchaField.hidden = true;
+  code.value = "";
+  await captcha.reload();
+  code.focus();
+}
+
+/** Whoever must have a second factor sets it up here, with a ticket that can do nothing else. */
+async function mustEnrol(ticket) {
+  try {
+    const fresh = await call("POST", "auth/enrolment", { body: { ticket } });
+    enrol(fresh, (given) => call("PUT", "auth/enrolment", { body: { ticket, code: given } }), () => {
+      say(notice, "login.enrolled");
+      notice.hidden = false;
+      askForCode();
+    });
+  } catch (failure) {
+    say(note, known(failure.code) ? failure.code : "unforeseen");
+    await captcha.reload();
+  }
+}
+
+async function withPasskey({ silent }) {
+  offered?.abort();
+  const mine = new AbortController();
+  offered = silent ? mine : null;
+  try {
+    const credential = await prove({ silent, signal: mine.signal });
+    enter(await call("POST", "auth/passkey", { body: { credential } }), remember.checked);
+    toAccount();
+  } catch (problem) {
+    if (!dismissed(problem)) say(note, problem.code === "A0210" ? "login.passkey.refused" : known(problem.code) ? problem.code : "unforeseen");
+    // Once used or closed, the quiet offer is made anew, but never in a circle after a failure of its own.
+    if (!silent) offerPasskeys();
+  }
+}
+
+async function offerPasskeys() {
+  if (await PublicKeyCredential.isConditionalMediationAvailable?.()) withPasskey({ silent: true });
 }
 
 function wait({ code, wait: seconds }) {
@@ -81,4 +140,9 @@ else {
   }
   onTokens(() => held() && toAccount());
   captcha.reload();
+  if (able) {
+    document.getElementById("passkey-part").hidden = false;
+    passkey.addEventListener("click", () => withPasskey({ silent: false }));
+    offerPasskeys();
+  }
 }

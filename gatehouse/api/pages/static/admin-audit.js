@@ -1,0 +1,97 @@
+// Audit: what happened, filtered by words and days, followed live, exported as a file.
+
+import { attempt, query, searchBox } from "./admin-forms.js";
+import { pagedTable } from "./admin-table.js";
+import { make } from "./dom.js";
+import { date } from "./times.js";
+import { succeed } from "./toast.js";
+import { ask } from "./tokens.js";
+import { word } from "./words.js";
+
+const FOLLOW_EVERY = 3_000;
+const EXPORT_PAGE = 1000;
+const EXPORT_MOST = 20_000;
+const COLUMNS = ["createTime", "module", "actionType", "title", "operatorName", "content", "errorMsg", "ip", "browser", "os"];
+
+export function audit() {
+  const filter = { keywords: "", from: "", to: "" };
+  const path = (page, size) => `logs?${query({ pageNum: page, pageSize: size, keywords: filter.keywords })}${days(filter)}`;
+  const table = pagedTable({
+    key: ({ id }) => id,
+    empty: { title: "audit.none", text: "audit.none.text" },
+    columns: [
+      { words: "audit.what", class: "head", cell: what },
+      { words: "audit.who", class: "num", cell: ({ operatorName }) => operatorName || "–" },
+      { words: "audit.detail", cell: ({ content, errorMsg }) => [plain(content), errorMsg].filter(Boolean).join(" · ") },
+      { words: "audit.from", cell: ({ ip, browser, os }) => [ip, make("span", { class: "sub" }, [browser, os].filter(Boolean).join(", "))] },
+      { words: "audit.when", class: "num", cell: ({ createTime }) => make("time", { datetime: utc(createTime).toISOString() }, date(utc(createTime))) },
+    ],
+    load: async ({ page, size }) => {
+      const { list, total } = await ask("GET", path(page, size));
+      return { rows: list, total };
+    },
+  });
+  const search = searchBox("audit.search", (keywords) => {
+    filter.keywords = keywords;
+    table.reload();
+  });
+  const day = (name, words) => make("input", { class: "input", type: "date", "aria-label": word(words), "data-t-label": words, change: ({ target }) => ((filter[name] = target.value), table.reload()) });
+  const follow = make("input", { type: "checkbox" });
+  const timer = setInterval(() => {
+    if (!table.element.isConnected) clearInterval(timer);
+    else if (follow.checked && !document.hidden) table.reload();
+  }, FOLLOW_EVERY);
+  const save = make("button", { type: "button", class: "quiet lined", t: "audit.export", click: () => attempt(() => exported(path)) });
+  return [
+    make("div", { class: "title" }, make("h1", { t: "part.audit" }), save),
+    make("div", { class: "tools" }, search.element, day("from", "audit.first"), day("to", "audit.last"), make("label", { class: "check" }, follow, make("span", { t: "audit.follow" }))),
+    table.element,
+  ];
+}
+
+/** What an event says about itself is JSON at the end of its content: `{"changed":["name"]}` reads "changed: name". */
+export function plain(content) {
+  const [, before, json] = content.match(/^(.*?)\s*(\{.*\})?$/s);
+  if (!json) return content;
+  try {
+    const parts = Object.entries(JSON.parse(json)).filter(([, value]) => String(value)).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : String(value)}`);
+    return [before, ...parts].filter(Boolean).join(" · ");
+  } catch {
+    return content;
+  }
+}
+
+function what({ title, actionType, module, status }) {
+  return make("span", { class: status ? "state" : "state bad" }, make("span", {}, make("strong", {}, title), make("span", { class: "sub mono" }, module === actionType ? module : `${module}.${actionType}`)));
+}
+
+function utc(time) {
+  return new Date(`${time.replace(" ", "T")}Z`);
+}
+
+/** From and to, both included; one alone is that day to today, or up to that day. */
+function days({ from, to }) {
+  if (!from && !to) return "";
+  const today = new Date().toISOString().slice(0, 10);
+  return `&createTime=${from || "2000-01-01"}&createTime=${to || today}`;
+}
+
+async function exported(path) {
+  const rows = [];
+  for (let page = 1, total = 1; rows.length < Math.min(total, EXPORT_MOST); page += 1) {
+    const answer = await ask("GET", path(page, EXPORT_PAGE));
+    rows.push(...answer.list);
+    total = answer.list.length ? answer.total : 0;
+  }
+  const lines = [COLUMNS, ...rows.map((row) => COLUMNS.map((name) => row[name]))].map((line) => line.map(quoted).join(","));
+  const url = URL.createObjectURL(new Blob([`\ufeff${lines.join("\r\n")}\r\n`], { type: "text/csv" }));
+  make("a", { href: url, download: "audit.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  succeed("audit.exported", { count: rows.length });
+}
+
+/** A cell of a CSV file. One that a spreadsheet would take for a formula is made text. */
+function quoted(value) {
+  const text = String(value ?? "");
+  return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,90 @@
+// Dialogs with a form, made from a list of fields, and the pieces that the parts of the administration share.
+
+import { open } from "./dialog.js";
+import { make } from "./dom.js";
+import { busy } from "./fields.js";
+import { fail } from "./toast.js";
+import { known, word } from "./words.js";
+
+let serial = 0;
+
+/** A labelled control. `kind` is that of an input, or a list of [value, label] to choose from. */
+export function control(words, { kind = "text", value = "", ...attributes } = {}) {
+  const id = `control-${(serial += 1)}`;
+  const input = Array.isArray(kind) ? choice(id, kind, value) : make("input", { class: "input", id, type: kind, value, autocomplete: "off", ...attributes });
+  return { input, box: make("div", { class: "field" }, make("label", { for: id, t: words }), input) };
+}
+
+function choice(id, options, value) {
+  return make("select", { class: "input", id }, options.map(([each, label]) => make("option", { value: each, selected: String(each) === String(value) }, label)));
+}
+
+/** Several of a list of { value, label }. */
+export function choices(words, options, chosen) {
+  const boxes = options.map(({ value, label, fixed }) => ({ value, label, box: make("input", { type: "checkbox", value, checked: chosen.includes(value), disabled: fixed }) }));
+  const element = make("fieldset", { class: "choices" }, make("legend", { t: words }), boxes.map(({ label, box }) => make("label", {}, box, label)));
+  return { element, get value() { return boxes.filter(({ box }) => box.checked).map(({ value }) => value); } };
+}
+
+/** A dialog with these contents and a button that does `act`; a refusal is shown above the buttons. */
+export function formDialog({ title, given, content, act = "dialog.save", submit, wide = false }) {
+  const trouble = make("p", { class: "message", role: "alert" });
+  const save = make("button", { class: "button", t: act });
+  const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
+  const form = make("form", { method: "post", novalidate: true }, content, trouble, make("div", { class: "acts" }, cancel, save));
+  const dialog = open(title, given, form);
+  dialog.classList.toggle("wide", wide);
+  form.querySelector("input, select")?.focus();
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (save.getAttribute("aria-disabled") === "true") return;
+    busy(save, true);
+    trouble.textContent = "";
+    try {
+      await submit();
+      dialog.close();
+    } catch (failure) {
+      busy(save, false);
+      trouble.textContent = sentence(failure);
+    }
+  });
+  return dialog;
+}
+
+/** What a failure says to a reader: the service's own words, or ours where it said none. */
+export function sentence(failure) {
+  return failure.message || (known(failure.code) ? word(failure.code) : word("unforeseen"));
+}
+
+/** Do something that may be refused, and say so if it is. */
+export async function attempt(work) {
+  try {
+    await work();
+    return true;
+  } catch (failure) {
+    fail(sentence(failure));
+    return false;
+  }
+}
+
+/** A search box that waits until the reader pauses. */
+export function searchBox(words, found) {
+  let timer;
+  const input = make("input", { class: "input", type: "search", "data-t-placeholder": words, "data-t-label": words, placeholder: word(words), "aria-label": word(words), autocomplete: "off", spellcheck: "false" });
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => found(input.value.trim()), 250);
+  });
+  return { input, element: make("div", { class: "search" }, input) };
+}
+
+export function person(name, sub, click) {
+  const letter = make("span", { class: "dot", "aria-hidden": "true" }, ([...name][0] ?? "?").toLocaleUpperCase());
+  const text = make("span", {}, name, sub && make("span", { class: "sub" }, sub));
+  return make(click ? "button" : "span", click ? { type: "button", class: "open", click } : { class: "open" }, letter, text);
+}
+
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== "" && value != null);
+  return new URLSearchParams(given).toString();
+}

@@ -1,0 +1,175 @@
+// Roles: their perms by what they are about; what changes is shown before it is saved.
+
+import { attempt, control, formDialog } from "./admin-forms.js";
+import { emptyState } from "./admin-table.js";
+import { confirmed } from "./dialog.js";
+import { make } from "./dom.js";
+import { succeed } from "./toast.js";
+import { ask } from "./tokens.js";
+import { say, word } from "./words.js";
+
+export async function roles({ may }) {
+  const state = { roles: [], chosen: null, perms: new Set(), known: [], wanted: new Set(), search: "" };
+  const list = make("ul", { class: "list" });
+  const side = make("section", { class: "panel pad" });
+
+  async function load(code) {
+    const { list: found } = await ask("GET", "roles?pageNum=1&pageSize=1000");
+    state.roles = found;
+    await choose(found.find((role) => role.code === code) ?? state.chosen ?? found[0]);
+  }
+
+  async function choose(role) {
+    if (!role) return showList();
+    const { perms, known } = await ask("GET", `roles/${role.id}/perms`);
+    Object.assign(state, { chosen: role, perms: new Set(perms), wanted: new Set(perms), known });
+    showList();
+    showPerms();
+  }
+
+  function showList() {
+    list.replaceChildren(...state.roles.map((role) =>
+      make("li", {}, make("button", { type: "button", "aria-current": String(role.id === state.chosen?.id), click: () => leave(() => choose(role)) },
+        make("span", {}, role.name, make("span", { class: "sub" }, role.code)), role.status ? null : make("span", { class: "state off", t: "users.off" })))));
+    if (!state.roles.length) side.replaceChildren(emptyState({ title: "roles.none", text: "roles.none.text" }));
+  }
+
+  /** Go elsewhere; what is not saved yet is not lost without a question. */
+  async function leave(go) {
+    const { plus, minus } = changes();
+    if (plus.length + minus.length && !(await confirmed({ title: "roles.leave", text: "roles.leave.text", act: "roles.leave.act" }))) return;
+    await attempt(go);
+  }
+
+  function changes() {
+    return {
+      plus: [...state.wanted].filter((perm) => !state.perms.has(perm)).sort(),
+      minus: [...state.perms].filter((perm) => !state.wanted.has(perm)).sort(),
+    };
+  }
+
+  function showPerms() {
+    const { chosen } = state;
+    const everything = chosen.code === "ROOT";
+    const groups = make("div", { class: "perm-groups" });
+    const count = make("span", { class: "muted", role: "status" });
+    const save = make("button", { type: "button", class: "button", t: "roles.review", click: review });
+    const show = () => {
+      const text = state.search.toLowerCase();
+      const shown = state.known.filter((perm) => perm.includes(text));
+      groups.replaceChildren(...grouped(shown).map(([about, perms]) => group(about, perms, state, may("sys:role:assign"), show)));
+      if (!shown.length) groups.replaceChildren(emptyState({ title: "roles.noperm", text: "roles.noperm.text" }));
+      const { plus, minus } = changes();
+      say(count, "roles.changes", { plus: plus.length, minus: minus.length, total: state.wanted.size });
+      save.disabled = plus.length + minus.length === 0;
+    };
+    const search = make("input", { class: "input", type: "search", placeholder: word("roles.search"), "aria-label": word("roles.search"), "data-t-placeholder": "roles.search", "data-t-label": "roles.search", input: ({ target }) => ((state.search = target.value.trim()), show()) });
+    search.value = state.search;
+    const extra = may("sys:role:assign") && make("button", { type: "button", class: "quiet lined", t: "roles.newperm", click: () => newPerm(show) });
+    const edit = may("sys:role:update") && make("button", { type: "button", class: "quiet lined", t: "roles.edit", click: () => editRole(chosen) });
+    const remove = may("sys:role:delete") && make("button", { type: "button", class: "quiet lined danger", t: "roles.delete", click: () => deleteRole(chosen) });
+    side.replaceChildren(
+      make("div", { class: "title" }, make("h2", {}, chosen.name), make("div", { class: "acts" }, edit, remove)),
+      ...(everything ? [make("p", { class: "notice", t: "roles.root" })] : [make("div", { class: "tools" }, make("div", { class: "search" }, search), extra), groups, make("div", { class: "save-line" }, count, may("sys:role:assign") && save)]),
+    );
+    if (!everything) show();
+  }
+
+  function review() {
+    const { plus, minus } = changes();
+    formDialog({
+      title: "roles.review.title",
+      given: { name: state.chosen.name },
+      content: [
+        make("p", { class: "muted", t: "roles.review.text" }),
+        make("ul", { class: "diff", tabindex: 0 }, plus.map((perm) => make("li", { class: "plus" }, `+ ${perm}`)), minus.map((perm) => make("li", { class: "minus" }, `− ${perm}`))),
+      ],
+      submit: async () => {
+        await ask("PUT", `roles/${state.chosen.id}/perms`, { perms: [...state.wanted] });
+        succeed("roles.saved");
+        await choose(state.chosen);
+      },
+    });
+  }
+
+  function newPerm(show) {
+    const perm = control("roles.newperm.name", { maxlength: 128, spellcheck: "false", autocapitalize: "none" });
+    formDialog({
+      title: "roles.newperm",
+      act: "roles.newperm.act",
+      content: [make("p", { class: "muted", t: "roles.newperm.text" }), perm.box],
+      submit: async () => {
+        const name = perm.input.value.trim();
+        if (!/^[^\s:]+(:[^\s:]+){2,}$/.test(name)) throw new Error(word("roles.newperm.bad"));
+        state.known = [...new Set([...state.known, name])].sort();
+        state.wanted.add(name);
+        show();
+      },
+    });
+  }
+
+  function roleForm(role, submit) {
+    const name = control("roles.name", { value: role.name ?? "", maxlength: 64 });
+    const code = control("roles.code", { value: role.code ?? "", maxlength: 64, spellcheck: "false", autocapitalize: "characters" });
+    const status = control("users.status", { kind: [["1", word("users.on")], ["0", word("users.off")]], value: role.status ?? 1 });
+    formDialog({
+      title: role.id ? "roles.edit" : "roles.add",
+      content: [name.box, code.box, status.box],
+      submit: () => submit({ name: name.input.value.trim(), code: code.input.value.trim(), status: Number(status.input.value) }),
+    });
+  }
+
+  function editRole(role) {
+    roleForm(role, async (values) => {
+      await ask("PUT", `roles/${role.id}`, values);
+      succeed("roles.saved");
+      await load(values.code);
+    });
+  }
+
+  function addRole() {
+    roleForm({}, async (values) => {
+      await ask("POST", "roles", values);
+      succeed("roles.added");
+      await load(values.code);
+    });
+  }
+
+  async function deleteRole(role) {
+    const given = { name: role.name };
+    if (!(await confirmed({ title: "roles.delete.ask", text: "roles.delete.text", act: "roles.delete", given }))) return;
+    await attempt(async () => {
+      await ask("DELETE", `roles/${role.id}`);
+      succeed("roles.deleted");
+      state.chosen = null;
+      await load();
+    });
+  }
+
+  await load();
+  const add = may("sys:role:create") && make("button", { type: "button", class: "button", t: "roles.add", click: addRole });
+  return [make("div", { class: "title" }, make("h1", { t: "part.roles" }), add), make("div", { class: "two" }, make("div", { class: "panel" }, list), side)];
+}
+
+/** By the first two segments: `sys:user:list` is `list` under `sys:user`. */
+function grouped(perms) {
+  return [...Map.groupBy(perms, (perm) => perm.split(":").slice(0, 2).join(":"))];
+}
+
+function group(about, perms, { perms: held, wanted }, mayAssign, show) {
+  const all = perms.every((perm) => wanted.has(perm));
+  const toggle = mayAssign && make("button", { type: "button", class: "quiet", t: all ? "roles.noneof" : "roles.allof", click: () => {
+    for (const perm of perms) all ? wanted.delete(perm) : wanted.add(perm);
+    show();
+  } });
+  const boxes = perms.map((perm) => {
+    const kind = wanted.has(perm) === held.has(perm) ? null : wanted.has(perm) ? "plus" : "minus";
+    const box = make("input", { type: "checkbox", checked: wanted.has(perm), disabled: !mayAssign, id: `perm-${perm}`, change: () => {
+      wanted.has(perm) ? wanted.delete(perm) : wanted.add(perm);
+      show();
+      document.getElementById(`perm-${perm}`)?.focus();
+    } });
+    return make("label", { class: kind }, box, make("span", {}, perm.split(":").slice(2).join(":")));
+  });
+  return make("fieldset", { class: "perm-group" }, make("legend", {}, about, toggle), boxes);
+}

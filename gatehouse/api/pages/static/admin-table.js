@@ -1,0 +1,143 @@
+// A table that shows one page of a long list: loading, failed, empty and full, with sorting and picking.
+
+import { make } from "./dom.js";
+import { known, onLanguage, say, word } from "./words.js";
+
+const SIZE = 20;
+
+/** columns: [{ words, sort?, class?, cell(row) }]; load({ page, size, sort }) gives { rows, total }.
+ *
+ * `onPick` makes rows pickable and is told which are; `key` names a row. Returns { element, reload }.
+ */
+export function pagedTable({ columns, load, key, empty, onPick }) {
+  const state = { page: 1, sort: "", rows: null, total: 0, turn: 0 };
+  const picked = new Set();
+  const body = make("tbody");
+  const all = onPick && checkbox("admin.pick.all", () => pickAll());
+  const heads = columns.map((column) => head(column, state, () => reload()));
+  const table = make("table", {}, make("thead", {}, make("tr", {}, onPick && make("th", { class: "pick" }, all), heads)), body);
+  const place = make("span", { class: "num", role: "status" });
+  const back = make("button", { type: "button", class: "quiet lined", t: "admin.back", click: () => turn(-1) });
+  const on = make("button", { type: "button", class: "quiet lined", t: "admin.on", click: () => turn(1) });
+  const feet = make("div", { class: "feet", hidden: true }, place, make("div", { class: "turn" }, back, on));
+  const message = make("div", { hidden: true });
+  const element = make("div", { class: "panel" }, table, message, feet);
+
+  function turn(by) {
+    state.page += by;
+    fetchPage();
+  }
+
+  function pickAll() {
+    for (const row of state.rows) all.checked ? picked.add(key(row)) : picked.delete(key(row));
+    show();
+  }
+
+  function show() {
+    table.hidden = state.rows.length === 0;
+    body.replaceChildren(...state.rows.map(line));
+    for (const [at, column] of columns.entries()) sorted(heads[at], column, state.sort);
+    const first = (state.page - 1) * SIZE;
+    feet.hidden = state.total <= SIZE && state.page === 1;
+    say(place, "admin.place", { first: state.rows.length ? first + 1 : 0, last: first + state.rows.length, total: state.total.toLocaleString() });
+    back.disabled = state.page === 1;
+    on.disabled = first + state.rows.length >= state.total;
+    message.hidden = state.rows.length > 0;
+    if (!state.rows.length) message.replaceChildren(emptyState(empty));
+    if (onPick) {
+      all.checked = state.rows.length > 0 && state.rows.every((row) => picked.has(key(row)));
+      onPick([...picked]);
+    }
+  }
+
+  function line(row) {
+    const pick = onPick && checkbox("admin.pick", () => {
+      pick.checked ? picked.add(key(row)) : picked.delete(key(row));
+      show();
+    });
+    if (pick) pick.checked = picked.has(key(row));
+    const cells = columns.map(({ words, cell, class: kind }) => {
+      const made = make("td", { class: kind }, cell(row));
+      if (words && kind !== "head") made.dataset.name = word(words);
+      return made;
+    });
+    return make("tr", {}, pick && make("td", { class: "pick" }, pick), cells);
+  }
+
+  async function fetchPage() {
+    const turn = (state.turn += 1);
+    if (!state.rows) body.replaceChildren(...Array.from({ length: 6 }, () => make("tr", { class: "blank" }, [...(onPick ? [0] : []), ...columns].map(() => make("td")))));
+    element.setAttribute("aria-busy", "true");
+    try {
+      const { rows, total } = await load({ page: state.page, size: SIZE, sort: state.sort });
+      if (turn !== state.turn) return; // a later question is under way
+      Object.assign(state, { rows, total });
+      show();
+    } catch (failure) {
+      if (turn !== state.turn) return;
+      table.hidden = feet.hidden = true;
+      message.hidden = false;
+      message.replaceChildren(failedState(failure, fetchPage));
+    } finally {
+      element.removeAttribute("aria-busy");
+    }
+  }
+
+  /** From the first page on; what was picked is forgotten. */
+  function reload({ keepPage = false } = {}) {
+    if (!keepPage) state.page = 1;
+    picked.clear();
+    return fetchPage();
+  }
+
+  onLanguage(() => element.isConnected && state.rows && show());
+  reload();
+  return { element, reload };
+}
+
+function head({ words, sort, class: kind }, state, reload) {
+  const label = make(sort ? "button" : "span", sort ? { type: "button", t: words } : words ? { t: words } : {});
+  if (sort) {
+    label.addEventListener("click", () => {
+      state.sort = state.sort === sort ? `-${sort}` : sort;
+      reload();
+    });
+  }
+  return make("th", { class: kind === "do" ? "do" : null, scope: "col" }, label);
+}
+
+function sorted(head, { sort }, chosen) {
+  if (sort && chosen === sort) head.setAttribute("aria-sort", "ascending");
+  else if (sort && chosen === `-${sort}`) head.setAttribute("aria-sort", "descending");
+  else head.removeAttribute("aria-sort");
+}
+
+function checkbox(words, change) {
+  const box = make("input", { type: "checkbox", change, "data-t-label": words });
+  box.setAttribute("aria-label", word(words));
+  return box;
+}
+
+export function emptyState({ title, text }) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  for (const d of ["M10.5 17.5a7 7 0 1 1 0-14 7 7 0 0 1 0 14z", "M20.5 20.5 15.5 15.5"]) {
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", d);
+    svg.append(path);
+  }
+  return make("div", { class: "empty" }, svg, make("strong", { t: title }), make("span", { t: text }));
+}
+
+export function failedState(failure, again) {
+  const text = make("strong");
+  if (known(failure.code)) say(text, failure.code);
+  else text.textContent = failure.message || word("unforeseen");
+  return make("div", { class: "empty" }, text, make("button", { type: "button", class: "quiet lined", t: "account.retry", click: again }));
+}
+
+export function waitingState() {
+  return make("p", { class: "waiting" }, make("span", { class: "spinner", "aria-hidden": "true" }), make("span", { t: "account.loading" }));
+}

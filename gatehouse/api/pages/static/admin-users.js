@@ -1,0 +1,67 @@
+// Users: search, filter, sort, page; add and edit; several at once.
+
+import { attempt, person, query, searchBox } from "./admin-forms.js";
+import { pagedTable } from "./admin-table.js";
+import { addUser, editUser } from "./admin-user.js";
+import { exportUsers, importUsers } from "./admin-sheets.js";
+import { confirmed } from "./dialog.js";
+import { make } from "./dom.js";
+import { succeed } from "./toast.js";
+import { ask } from "./tokens.js";
+import { say, word } from "./words.js";
+
+export function users(context) {
+  const { may } = context;
+  const filter = { keywords: "", status: "", deptId: "" };
+  const many = make("div", { class: "picked", hidden: true, role: "status" });
+  const path = (extra) => `users?${query({ ...filter, ...extra })}`;
+  const table = pagedTable({
+    key: ({ id }) => id,
+    empty: { title: "users.none", text: "users.none.text" },
+    onPick: may("sys:user:delete") ? (picked) => showPicked(many, picked, () => table.reload({ keepPage: true })) : null,
+    columns: [
+      { words: "users.name", sort: "username", class: "head", cell: (user) => person(user.nickname, user.username, () => editUser(user.id, context, () => table.reload({ keepPage: true }))) },
+      { words: "users.roles", cell: ({ roleNames }) => (roleNames ? roleNames.split(",").map((role) => make("span", { class: "tag" }, role)) : "–") },
+      { words: "account.department", cell: ({ deptName }) => deptName || "–" },
+      { words: "users.status", sort: "status", cell: ({ status }) => make("span", { class: status ? "state" : "state off", t: status ? "users.on" : "users.off" }) },
+      { words: "users.created", sort: "createTime", class: "num", cell: ({ createTime }) => createTime.slice(0, 10) },
+    ],
+    load: async ({ page, size, sort }) => {
+      const { list, total } = await ask("GET", path({ pageNum: page, pageSize: size, sort }));
+      return { rows: list, total };
+    },
+  });
+  const search = searchBox("users.search", (keywords) => {
+    filter.keywords = keywords;
+    table.reload();
+  });
+  const status = make("select", { class: "input", "data-t-label": "users.status", "aria-label": word("users.status"), change: ({ target }) => ((filter.status = target.value), table.reload()) },
+    [["", "users.all"], ["1", "users.on"], ["0", "users.off"]].map(([value, words]) => make("option", { value, t: words })));
+  const add = may("sys:user:create") && make("button", { type: "button", class: "button", t: "users.add", click: () => addUser(context, () => table.reload()) });
+  const sheet = may("sys:user:export") && make("button", { type: "button", class: "quiet lined", t: "users.export", click: () => attempt(() => exportUsers(query(filter))) });
+  const load = may("sys:user:import") && make("button", { type: "button", class: "quiet lined", t: "users.import", click: () => importUsers(() => table.reload()) });
+  return [
+    make("div", { class: "title" }, make("h1", { t: "part.users" }), make("div", { class: "acts" }, load, sheet, add)),
+    make("div", { class: "tools" }, search.element, status),
+    table.element,
+    many,
+  ];
+}
+
+function showPicked(bar, picked, then) {
+  bar.hidden = picked.length === 0;
+  if (!picked.length) return;
+  const text = make("span");
+  say(text, "users.picked", { count: picked.length });
+  const remove = make("button", { type: "button", class: "quiet lined", t: "users.delete", click: () => deleteUsers(picked, then) });
+  bar.replaceChildren(text, remove);
+}
+
+export async function deleteUsers(ids, then) {
+  const given = { count: ids.length };
+  if (!(await confirmed({ title: "users.delete.ask", text: "users.delete.text", act: "users.delete.act", given }))) return;
+  if (await attempt(() => ask("DELETE", `users/${ids.join(",")}`))) {
+    succeed("users.deleted", given);
+    await then();
+  }
+}

@@ -1,0 +1,102 @@
+// The administration: the parts that the reader's perms open, one at a time, by the fragment of the address.
+
+import { audit } from "./admin-audit.js";
+import { departments } from "./admin-departments.js";
+import { overview } from "./admin-overview.js";
+import { roles } from "./admin-roles.js";
+import { sessions } from "./admin-sessions.js";
+import { failedState, waitingState } from "./admin-table.js";
+import { users } from "./admin-users.js";
+import { make } from "./dom.js";
+import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
+import { say } from "./words.js";
+import "./look.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Each part with the perms of which one opens it. */
+const PARTS = [
+  { id: "overview", perms: ["sys:user:list", "sys:log:list"], show: overview, icon: "M4 19.5V11M10 19.5V4.5M16 19.5v-6M21 19.5H3" },
+  { id: "users", perms: ["sys:user:list"], show: users, icon: "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.6 3-5.5 6.5-5.5s6 1.9 6.5 5.5M16 5a3.3 3.3 0 0 1 0 6.3M18 14.4c2 .7 3.2 2.4 3.5 5.1" },
+  { id: "roles", perms: ["sys:role:list"], show: roles, icon: "M12 3 4.5 6v5.5c0 4.5 3 7.8 7.5 9.5 4.5-1.7 7.5-5 7.5-9.5V6zM9 12l2.2 2.2L15.5 10" },
+  { id: "departments", perms: ["sys:dept:list"], show: departments, icon: "M9.5 3.5h5v4.5h-5zM3.5 16h5v4.5h-5zM15.5 16h5v4.5h-5zM12 8v4M6 16v-4h12v4" },
+  { id: "sessions", perms: ["sys:session:list", "sys:user:list"], show: sessions, icon: "M3.5 4.5h17V16h-17zM9 20h6M12 16v4" },
+  { id: "audit", perms: ["sys:log:list"], show: audit, icon: "M6 3.5h12v17H6zM9 8h6M9 12h6M9 16h3" },
+];
+
+const view = document.getElementById("view");
+const rail = document.getElementById("rail");
+
+let perms = new Set();
+let shown = 0;
+
+const may = (perm) => perms.has(perm);
+
+function open() {
+  return PARTS.filter((part) => part.perms.some(may));
+}
+
+function link({ id, icon }) {
+  const svg = document.createElementNS(SVG, "svg");
+  for (const [name, value] of [["class", "icon"], ["viewBox", "0 0 24 24"], ["aria-hidden", "true"]]) svg.setAttribute(name, value);
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", icon);
+  svg.append(path);
+  return make("a", { href: `#${id}`, "data-part": id }, svg, make("span", { t: `part.${id}` }));
+}
+
+async function show() {
+  const turn = (shown += 1);
+  const part = open().find(({ id }) => `#${id}` === location.hash) ?? open()[0];
+  for (const each of rail.children) {
+    if (each.dataset.part === part.id) each.setAttribute("aria-current", "page");
+    else each.removeAttribute("aria-current");
+  }
+  view.setAttribute("aria-busy", "true");
+  const waiting = setTimeout(() => turn === shown && view.replaceChildren(waitingState()), 200);
+  let content;
+  try {
+    content = await part.show({ may });
+  } catch (failure) {
+    if (failure.code === "A0230") return leave("ended");
+    content = [failedState(failure, show)];
+  }
+  clearTimeout(waiting);
+  if (turn !== shown) return;
+  view.replaceChildren(...content.filter(Boolean));
+  view.removeAttribute("aria-busy");
+}
+
+/** Whoever may do nothing here is told so, and sees nothing of it. */
+function closed() {
+  const text = make("strong");
+  say(text, "admin.closed");
+  view.replaceChildren(make("div", { class: "empty" }, text, make("span", { t: "admin.closed.text" }), make("a", { class: "quiet lined", href: "account", t: "docs.account" })));
+  view.removeAttribute("aria-busy");
+}
+
+async function start() {
+  try {
+    const user = await ask("GET", "users/me");
+    perms = new Set(user.perms);
+  } catch (failure) {
+    if (failure.code === "A0230") return leave("ended");
+    return view.replaceChildren(failedState(failure, start));
+  }
+  if (!open().length) return closed();
+  rail.replaceChildren(...open().map(link));
+  addEventListener("hashchange", async () => {
+    await show();
+    view.focus();
+  });
+  await show();
+}
+
+if (held()) {
+  const { login } = held();
+  onTokens(() => held()?.login !== login && location.reload());
+  keepFresh();
+  start();
+} else {
+  leave();
+}

@@ -1,0 +1,125 @@
+// The second factor on the account page: authenticator app, recovery codes, passkeys. Each change asks for a fresh proof.
+
+import { confirmed, open } from "./dialog.js";
+import { make } from "./dom.js";
+import { busy } from "./fields.js";
+import { able, dismissed, prove, register } from "./passkey.js";
+import { ago } from "./times.js";
+import { succeed } from "./toast.js";
+import { ask } from "./tokens.js";
+import { enrol, showCodes } from "./totp.js";
+import { onLanguage, say, word } from "./words.js";
+
+const card = document.getElementById("factor");
+const body = document.getElementById("factor-body");
+
+let status = null;
+
+export async function loadFactor() {
+  status = await ask("GET", "users/me/second-factor");
+  show();
+}
+
+export function prepareFactor() {
+  onLanguage(() => status && show());
+}
+
+function show() {
+  const act = (words, click, kind = "quiet lined") => make("button", { type: "button", class: kind, t: words, click });
+  const left = make("span", { class: "muted" });
+  say(left, status.totp ? "factor.app.on" : "factor.app.off", { count: status.recoveryCodesLeft });
+  body.replaceChildren(
+    make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.app" }), left),
+      make("div", { class: "acts" }, ...(status.totp ? [act("factor.codes", newCodes), act("factor.app.remove", removeApp, "quiet lined danger")] : [act("factor.app.add", addApp)]))),
+    make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.passkeys" }), make("span", { class: "muted", t: able ? "factor.passkeys.about" : "factor.passkeys.unable" })),
+      make("div", { class: "acts" }, able && act("factor.passkeys.add", addPasskey))),
+    make("ul", { class: "rows" }, status.passkeys.map(passkeyRow)),
+  );
+  card.removeAttribute("aria-busy");
+}
+
+function passkeyRow(passkey) {
+  const used = passkey.lastUsed ? word("factor.passkey.used", { time: ago(passkey.lastUsed) ?? word("audit.now") }) : word("factor.passkey.unused");
+  const remove = make("button", { type: "button", class: "quiet lined danger", t: "factor.passkey.remove", "aria-label": `${word("factor.passkey.remove")}: ${passkey.name}`, click: () => removePasskey(passkey) });
+  return make("li", { class: "line" }, make("div", {}, make("strong", {}, passkey.name), make("span", { class: "muted" }, used)), remove);
+}
+
+/** Ask for the password, and for a code where that is needed; `work` is done with both. */
+function withProof({ title, withCode = false, withPasskey = false, named = false }, work) {
+  const password = field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
+  const code = withCode && field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 });
+  const name = named && field("factor.passkey.name", { id: "proof-name", maxlength: 64, value: word("factor.passkey.default") });
+  const message = make("p", { class: "message", role: "alert" });
+  const submit = make("button", { class: "button", t: "proof.go" });
+  const instead = withPasskey && able && status.passkeys.length > 0 && make("button", { type: "button", class: "quiet lined", t: "proof.passkey", click: () => go(async () => ({ credential: await prove() })) });
+  const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
+  const form = make("form", { method: "post", novalidate: true }, make("p", { class: "muted", t: "proof.why" }), name && name.box, password.box, code && code.box, message, make("div", { class: "acts" }, cancel, instead, submit));
+  const dialog = open(title, {}, form);
+  (name || password).input.focus();
+  const go = async (proof) => {
+    if (submit.getAttribute("aria-disabled") === "true") return;
+    busy(submit, true);
+    message.textContent = "";
+    try {
+      const given = await proof();
+      await work({ ...given, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }, name ? name.input.value.trim() : "");
+      dialog.close();
+    } catch (problem) {
+      busy(submit, false);
+      if (dismissed(problem)) return;
+      message.textContent = problem.code === "A0210" ? word("change.wrong") : problem.message || word("unforeseen");
+    }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(async () => ({ currentPassword: password.input.value }));
+  });
+}
+
+function field(words, attributes) {
+  const input = make("input", { class: "input", autocomplete: "off", ...attributes });
+  return { input, box: make("div", { class: "field" }, make("label", { for: attributes.id, t: words }), input) };
+}
+
+function addApp() {
+  withProof({ title: "factor.app.add" }, async (proof) => {
+    const fresh = await ask("POST", "users/me/totp", proof);
+    // After the dialog of the proof has gone.
+    setTimeout(() => enrol(fresh, (code) => ask("PUT", "users/me/totp", { code }), () => (succeed("factor.app.added"), loadFactor())));
+  });
+}
+
+function removeApp() {
+  withProof({ title: "factor.app.remove", withCode: true }, async (proof) => {
+    await ask("DELETE", "users/me/totp", proof);
+    succeed("factor.app.removed");
+    await loadFactor();
+  });
+}
+
+function newCodes() {
+  withProof({ title: "factor.codes", withCode: true }, async (proof) => {
+    const { recoveryCodes } = await ask("POST", "users/me/recovery-codes", proof);
+    setTimeout(() => showCodes(recoveryCodes, loadFactor));
+  });
+}
+
+function addPasskey() {
+  withProof({ title: "factor.passkeys.add", withPasskey: true, named: true }, async (proof, name) => {
+    const { publicKey } = await ask("POST", "users/me/passkeys/options", proof);
+    const credential = await register(publicKey);
+    await ask("POST", "users/me/passkeys", { credential, name });
+    succeed("factor.passkey.added");
+    await loadFactor();
+  });
+}
+
+async function removePasskey(passkey) {
+  const given = { name: passkey.name };
+  if (!(await confirmed({ title: "factor.passkey.ask", text: "factor.passkey.ask.text", act: "factor.passkey.remove", given }))) return;
+  withProof({ title: "factor.passkey.remove", withPasskey: true }, async (proof) => {
+    await ask("DELETE", `users/me/passkeys/${passkey.id}`, proof);
+    succeed("factor.passkey.removed");
+    await loadFactor();
+  });
+}

@@ -1,0 +1,25 @@
+// The two ceremonies of a passkey, as the browser and the service speak them.
+
+import { call } from "./api.js";
+
+/** Whether this browser can do it: on https or localhost, and new enough to read the service's JSON. */
+export const able = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON);
+
+/** Prove who one is with a passkey; `silent` offers it in the list under the username field. */
+export async function prove({ silent = false, signal } = {}) {
+  const { publicKey } = await call("POST", "auth/passkey/options");
+  const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
+  const found = await navigator.credentials.get({ publicKey: options, mediation: silent ? "conditional" : "optional", signal });
+  return found.toJSON();
+}
+
+/** Make a passkey that answers the service's challenge. */
+export async function register(publicKey) {
+  const made = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) });
+  return made.toJSON();
+}
+
+/** Whether the reader closed the browser's window: nothing went wrong, and nothing need be said. */
+export function dismissed(problem) {
+  return problem instanceof DOMException && ["NotAllowedError", "AbortError"].includes(problem.name);
+}
