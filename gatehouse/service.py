@@ -342,7 +342,7 @@ def open_database(settings: Settings) -> Database:
         return Database(settings.accounts_url)
     except ImportError:
         raise SettingsError(
-            ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: pip install 'gatehouse[postgres]'"]
+            ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: install Gatehouse with [postgres]"]
         ) from None
     except (ValueError, TypeError) as problem:
         raise SettingsError([f"GATEHOUSE_DATABASE_URL: {problem}"]) from None
@@ -354,7 +354,7 @@ def open_state(settings: Settings) -> State:
     try:
         from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415 - an extra: not everybody has it
     except ImportError:
-        raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: pip install 'gatehouse[redis]'"]) from None
+        raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: install Gatehouse with [redis]"]) from None
     try:
         return RedisState(settings.state_url)
     except (ValueError, OSError) as problem:

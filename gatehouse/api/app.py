@@ -167,5 +167,5 @@ def _tracer(collector: str) -> Tracer | None:
     try:
         from gatehouse.api.telemetry.tracing import Tracer  # noqa: PLC0415 - an extra: not everybody has it
     except ImportError:
-        raise SettingsError(["GATEHOUSE_TRACES: traces need an extra: pip install 'gatehouse[otel]'"]) from None
+        raise SettingsError(["GATEHOUSE_TRACES: traces need an extra: install Gatehouse with [otel]"]) from None
     return Tracer(collector)

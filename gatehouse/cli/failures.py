@@ -50,7 +50,7 @@ def _lines(problem: Exception) -> list[str]:
         case SettingsError():
             return [f"gatehouse: {each}" for each in problem.problems]
         case ModuleNotFoundError():
-            return [f"gatehouse: a driver is missing: pip install 'gatehouse[{_extra(problem)}]'"]
+            return [f"gatehouse: a driver is missing: install Gatehouse with [{_extra(problem)}]"]
     return [f"gatehouse: {problem}"]
 
 

@@ -6,7 +6,7 @@
         print(client.me().nickname)
 
 `AsyncClient` is the same with `await`. Whatever the service refuses is raised as a `GatehouseError`.
-Needs httpx: `pip install gatehouse[client]`.
+Needs httpx and httpcore, the extra `client`.
 """
 
 from gatehouse.client.aio import AsyncClient

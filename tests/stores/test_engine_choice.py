@@ -19,8 +19,8 @@ def settings(tmp_path: Path, **given: str) -> Settings:
 @pytest.mark.parametrize(
     ("choose", "name", "url", "driver", "extra"),
     [
-        (open_state, "state_url", "redis://localhost", "hiredis", "gatehouse[redis]"),
-        (open_database, "database_url", "postgresql://localhost/x", "asyncpg", "gatehouse[postgres]"),
+        (open_state, "state_url", "redis://localhost", "hiredis", "with [redis]"),
+        (open_database, "database_url", "postgresql://localhost/x", "asyncpg", "with [postgres]"),
     ],
 )
 def test_a_missing_extra_is_named(
