@@ -1,4 +1,7 @@
-"""For mkdocs: links that leave docs/ have no page in the site; they become the path of the file in the repository."""
+"""For mkdocs: links that leave docs/ have no page in the site; they become the path of the file in the repository.
+
+A page that `nav` does not list yet is still reachable: it is listed under "More".
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,14 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]+)(?:#[^)]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    listed = str(config["nav"])
+    more = [path.name for path in sorted((ROOT / "docs").glob("*.md")) if f"'{path.name}'" not in listed]
+    if more:
+        config["nav"].append({"More": more})
+    return config
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
