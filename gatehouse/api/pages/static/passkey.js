@@ -2,8 +2,11 @@
 
 import { call } from "./api.js";
 
-/** Whether this browser can do it: on https or localhost, and new enough to read the service's JSON. */
-export const able = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON);
+// Passkeys belong to a name: browsers give none to an address such as 127.0.0.1.
+const isAddress = /^[\d.]+$|:/.test(location.hostname);
+
+/** Whether this browser can do it: under a name, on https or localhost, and new enough to read the service's JSON. */
+export const able = !isAddress && Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON);
 
 /** Prove who one is with a passkey; `silent` offers it in the list under the username field. */
 export async function prove({ silent = false, signal } = {}) {
