@@ -47,6 +47,7 @@ from gatehouse.stores.accounts.login_days import LoginDays
 from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.passkeys import Passkeys
 from gatehouse.stores.accounts.roles import Roles
+from gatehouse.stores.accounts.user_search import UserSearch
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -234,6 +235,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         roles=stores.roles,
         departments=stores.departments,
         menus=stores.menus,
+        user_search=UserSearch(stores.database),
         changes=Changes(stores.database, is_administrator_role),
         hashes=hashes,
         state=stores.state,

@@ -286,7 +286,7 @@ def test_a_missing_access_token_is_told_how_to_authenticate(client: httpx.Client
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1", "/api/v1/", "/api/v1/auth", "/api/v1/users/me/", "/api/v1/users/1", "/api/v1/auth/captcha/x"]
+    "path", ["/api/v1", "/api/v1/", "/api/v1/auth", "/api/v1/users/me/", "/api/v1/users/1/x", "/api/v1/auth/captcha/x"]
 )
 def test_the_envelope_holds_on_unknown_paths(client: httpx.Client, path: str) -> None:
     assert_failure(client.get(path), 404, "C0113")

@@ -29,6 +29,10 @@ def is_form(media_type: str) -> bool:
     return _kind(media_type) in _FORMS and not _CHARSET.search(media_type)
 
 
+def is_multipart(media_type: str) -> bool:
+    return _kind(media_type) == "multipart/form-data"
+
+
 def read_form(body: bytes, media_type: str) -> dict[str, str]:
     """The fields by name. A file is refused, and so is a name that comes twice with different values."""
     try:

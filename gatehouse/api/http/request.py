@@ -14,7 +14,7 @@ import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, NotJson
 from gatehouse.api.http.client_address import client_address, peer_address
-from gatehouse.api.http.forms import is_form, read_form
+from gatehouse.api.http.forms import is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query
 from gatehouse.api.http.reply import language_of
 from gatehouse.auth.audit import Caller
@@ -145,27 +145,38 @@ class Request:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BodyUnreadable("not JSON") from None
 
-    async def body(self) -> bytes:
+    async def upload(self, field: str, limit: int) -> bytes:
+        """The file of that name in a multipart form of up to `limit` bytes and a little for the form around it."""
+        media_type = self.header("content-type") or ""
+        if not is_multipart(media_type):
+            raise NotJson(media_type)
+        parts = multipart_parts(await self.body(limit + BODY_LIMIT), media_type)
+        found = [part.content for part in parts if part.name == field and part.filename is not None]
+        if not found or not found[0]:
+            raise FieldMissing(field)
+        return found[0]
+
+    async def body(self, limit: int = BODY_LIMIT) -> bytes:
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                return await self._whole_body()
+                return await self._whole_body(limit)
         except TimeoutError:
             raise BodyUnreadable("the body did not arrive in time") from None
 
-    async def _whole_body(self) -> bytes:
+    async def _whole_body(self, limit: int) -> bytes:
         length = self.header("content-length")
-        if length is not None and length.isdecimal() and int(length) <= BODY_LIMIT:
+        if length is not None and length.isdecimal() and int(length) <= limit:
             body: bytes = await self._protocol()  # no longer than it says: the server sees to that
             return body
         chunks: list[bytes] = []
         size = 0
         async for chunk in self._protocol:
             size += len(chunk)
-            if size <= BODY_LIMIT:
+            if size <= limit:
                 chunks.append(chunk)
             elif size > DRAIN_LIMIT:
                 break
-        if size > BODY_LIMIT:
+        if size > limit:
             raise BodyTooLarge(f"{size} bytes or more")
         return b"".join(chunks)
 

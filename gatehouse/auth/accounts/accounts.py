@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.departments import Departments
     from gatehouse.stores.accounts.menus import Menus
     from gatehouse.stores.accounts.roles import Role, Roles
+    from gatehouse.stores.accounts.user_search import UserSearch
     from gatehouse.stores.accounts.users import NewUser, Profile, Users
     from gatehouse.stores.state.protocol import State
 
@@ -39,6 +40,7 @@ class Accounts:
         users: Users,
         roles: Roles,
         departments: Departments,
+        user_search: UserSearch,
         menus: Menus,
         changes: Changes,
         hashes: HashPool,
@@ -51,6 +53,7 @@ class Accounts:
         self.users = users
         self.roles = roles
         self.departments = departments
+        self.user_search = user_search
         self.menus = menus
         self.effects = Effects(state=state, sessions=sessions, audit=audit, clock=clock)
         self.user_changes = UserChanges(changes, self.effects, hashes)

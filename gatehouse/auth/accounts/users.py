@@ -41,14 +41,24 @@ class UserChanges:
 
     async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = ()) -> int:
         """With an empty password hash nobody can log in under this name until a password is set."""
-        check_values(asdict(new))
-        async with self._changes.transaction() as change:
-            granted = await change.roles(roles)
-            authority.require_grant(actor, grants(granted))
-            user = await change.add_user(replace(new, created=self._effects.now))
-            await change.replace_roles(user, roles)
-        self._effects.record(Event.USER_ADDED, actor, user, username=new.username, roles=codes(granted))
+        [user] = await self.add_many(actor, [(new, roles)])
         return user
+
+    async def add_many(self, actor: Actor, entries: Sequence[tuple[NewUser, Sequence[int]]]) -> list[int]:
+        """All of them, or none. Returns their ids."""
+        added: list[int] = []
+        async with self._changes.transaction() as change:
+            granted = await change.roles({role for _, roles in entries for role in roles})
+            authority.require_grant(actor, grants(granted))
+            for new, roles in entries:
+                check_values(asdict(new))
+                user = await change.add_user(replace(new, created=self._effects.now))
+                await change.replace_roles(user, roles)
+                added.append(user)
+        for user, (new, roles) in zip(added, entries, strict=True):
+            held = codes([role for role in granted if role.id in roles])
+            self._effects.record(Event.USER_ADDED, actor, user, username=new.username, roles=held)
+        return added
 
     async def edit(self, actor: Actor, user: int, values: dict[str, Any], roles: Sequence[int] | None = None) -> None:
         """Set columns, and all roles unless they are None."""

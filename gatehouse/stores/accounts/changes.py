@@ -64,16 +64,19 @@ class Changes:
         async with self._database.writing() as db:
             if db.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
                 await db.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
-            before = await self._administrated(db)
+            before = await self._administrated(db)  # where there was no administrator, none can be lost
             yield Change(db)
             if before and not await self._administrated(db):
                 raise LastAdministrator("one enabled administrator must remain: make another one first")
 
     async def _administrated(self, db: AsyncConnection) -> bool:
         """Whether somebody can log in and manage everything."""
-        codes = {row.id: row.code for row in await db.execute(select(roles.c.id, roles.c.code).where(roles.c.enabled))}
-        perms = await _perms(db, codes)
-        chosen = [role for role, code in codes.items() if self._makes_administrator(code, perms[role])]
+        perms: dict[tuple[int, str], set[str]] = {}
+        for row in await db.execute(
+            select(roles.c.id, roles.c.code, role_perms.c.perm).outerjoin(role_perms).where(roles.c.enabled)
+        ):
+            perms.setdefault((row.id, row.code), set()).add(row.perm or "")
+        chosen = [role for (role, code), given in perms.items() if self._makes_administrator(code, frozenset(given))]
         holders = await db.execute(
             select(users.c.department)
             .join(user_roles, user_roles.c.user == users.c.id)

@@ -6,7 +6,7 @@ import httpx
 import pytest
 import schemathesis
 import schemathesis.specs.openapi.checks as openapi_checks
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from gatehouse.api.contract.operations import OPERATIONS, Operation
 from tests.support.conversation import bearer, login
@@ -47,6 +47,8 @@ def test_answers_are_as_described(
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=target.as_strategy(generation_mode=mode))
     def check(case: schemathesis.Case) -> None:
+        # Not the administrator and the first role and department: the other tests on this service need them.
+        assume("1" not in str((case.path_parameters or {}).values()))
         case.call_and_validate(headers=headers, excluded_checks=NOT_PROMISED)
 
     check()

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from gatehouse.api.contract.console import departments, entry, logs, menus, profile, role_perms, sessions
+from gatehouse.api.contract.console import (
+    departments,
+    entry,
+    logs,
+    menus,
+    profile,
+    role_perms,
+    roles,
+    sessions,
+    users,
+)
 
 CONSOLE = (
     *entry.OPERATIONS,
     *profile.OPERATIONS,
+    *users.OPERATIONS,
+    *roles.OPERATIONS,
     *menus.OPERATIONS,
     *departments.OPERATIONS,
     *logs.OPERATIONS,

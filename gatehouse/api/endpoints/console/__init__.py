@@ -11,7 +11,10 @@ from gatehouse.api.endpoints.console.menus import MenuEndpoints
 from gatehouse.api.endpoints.console.online import OnlineEndpoint
 from gatehouse.api.endpoints.console.profile import ProfileEndpoints
 from gatehouse.api.endpoints.console.role_perms import RolePermEndpoints
+from gatehouse.api.endpoints.console.roles import RoleEndpoints
 from gatehouse.api.endpoints.console.sessions import LiveSessionEndpoints
+from gatehouse.api.endpoints.console.user_sheets import UserSheetEndpoints
+from gatehouse.api.endpoints.console.users import UserEndpoints
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,6 +29,9 @@ def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Rep
         **EntryEndpoints(service).endpoints(),
         **OnlineEndpoint(service).endpoints(),
         **ProfileEndpoints(service).endpoints(),
+        **UserEndpoints(service).endpoints(),
+        **UserSheetEndpoints(service).endpoints(),
+        **RoleEndpoints(service).endpoints(),
         **MenuEndpoints(service).endpoints(),
         **DepartmentEndpoints(service).endpoints(),
         **LogEndpoints(service).endpoints(),

@@ -38,6 +38,8 @@ def add_columns() -> None:
         ("audit_events", sa.Column("agent", sa.String(200))),
     ):
         op.add_column(table, column)
+    op.create_index("ix_users_search", "users", ["name_key", "nickname", "mobile", "enabled", "department", "created"])
+    op.create_index("ix_users_created", "users", ["created"])
 
 
 def create_console_tables() -> None:

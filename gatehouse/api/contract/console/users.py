@@ -1,0 +1,184 @@
+"""The console's user page."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from gatehouse.api.contract.console.options import OptionData
+from gatehouse.api.contract.operation import MULTIPART, PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.page import Page, PageQuery
+from gatehouse.auth import refusals
+from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+Id = int | str
+Number = int | str
+
+
+class UserQuery(PageQuery):
+    """`createTime` comes twice: the first day and the last, `YYYY-MM-DD`. `sort` may begin with a minus."""
+
+    status: int | None = None
+    deptId: int | None = None
+    createTime: Annotated[list[str], Meta(max_length=2)] = field(default_factory=list)
+    sort: Annotated[str, Meta(max_length=32, examples=["username", "-createTime"])] = ""
+
+
+class UserRow(Struct):
+    """`status` is 1 for an enabled user and 0 for a disabled one; `gender` 1 male, 2 female, 0 unknown."""
+
+    id: str
+    username: str
+    nickname: str
+    gender: int
+    avatar: str
+    mobile: str
+    email: str
+    status: int
+    deptName: str
+    roleNames: str
+    createTime: str
+
+
+class UserForm(Struct):
+    id: str
+    username: str
+    nickname: str
+    deptId: str
+    roleIds: list[str]
+    gender: int
+    mobile: str
+    email: str
+    status: int
+    avatar: str
+
+
+class UserBody(Struct):
+    """A new user has no password until one is set. In a change, what is left out stays as it is."""
+
+    username: Annotated[str, Meta(min_length=1, max_length=64)]
+    nickname: Annotated[str, Meta(min_length=1, max_length=64)]
+    deptId: Id | UnsetType | None = UNSET
+    roleIds: Annotated[list[Id], Meta(max_length=100)] | UnsetType | None = UNSET
+    gender: Number | UnsetType | None = UNSET
+    mobile: Annotated[str, Meta(max_length=32)] | UnsetType | None = UNSET
+    email: Annotated[str, Meta(max_length=254)] | UnsetType | None = UNSET
+    status: Number | UnsetType | None = UNSET
+    avatar: Annotated[str, Meta(max_length=1024)] | UnsetType | None = UNSET
+
+
+class ResetQuery(Struct):
+    password: Annotated[str, Meta(min_length=1, description="Never written to a log.")]
+
+
+class ImportQuery(Struct):
+    deptId: Annotated[int | None, Meta(description="For rows that name no department.")] = None
+
+
+class ImportBody(Struct):
+    file: Annotated[str, Meta(extra_json_schema={"format": "binary", "contentMediaType": XLSX})]
+
+
+class ImportReport(Struct):
+    """How many users were added, how many rows were not, and why, a sentence each."""
+
+    code: str
+    validCount: int
+    invalidCount: int
+    messageList: list[str]
+
+
+def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
+    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+
+
+OPERATIONS = (
+    _operation(
+        "users",
+        "GET",
+        "users",
+        "A page of users, newest first",
+        "sys:user:list",
+        query=UserQuery,
+        data=Page[UserRow],
+        older_paths=(f"{PREFIX}/users/page",),
+    ),
+    _operation("user_options", "GET", "users/options", "Users as choices", "sys:user:list", data=list[OptionData]),
+    _operation(
+        "user_form",
+        "GET",
+        "users/{id}/form",
+        "One user",
+        "sys:user:list",
+        or_perms=("sys:user:update",),
+        data=UserForm,
+        refusals=(refusals.FieldInvalid, Missing),
+    ),
+    _operation(
+        "add_user",
+        "POST",
+        "users",
+        "Add a user, without a password",
+        "sys:user:create",
+        body=UserBody,
+        body_required=True,
+        refusals=(refusals.GrantsMore, Missing, Duplicate),
+    ),
+    _operation(
+        "edit_user",
+        "PUT",
+        "users/{id}",
+        "Change a user; disabling one ends its sessions",
+        "sys:user:update",
+        body=UserBody,
+        body_required=True,
+        refusals=(refusals.GrantsMore, refusals.HoldsMore, LastAdministrator, Missing, Duplicate),
+    ),
+    _operation(
+        "delete_users",
+        "DELETE",
+        "users/{ids}",
+        "Delete users for good, all of them or none; their sessions end",
+        "sys:user:delete",
+        refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.HoldsMore, LastAdministrator, Missing),
+    ),
+    _operation(
+        "reset_password",
+        "PUT",
+        "users/{id}/password/reset",
+        "Set a user's password; its sessions end",
+        "sys:user:reset-password",
+        query=ResetQuery,
+        refusals=(refusals.FieldMissing, refusals.PasswordRefused, refusals.HoldsMore, Missing, refusals.TooBusy),
+    ),
+    _operation(
+        "user_template", "GET", "users/template", "A sheet to fill in for an import", "sys:user:import", produces=XLSX
+    ),
+    _operation(
+        "export_users",
+        "GET",
+        "users/export",
+        "The users that a search finds, as a sheet",
+        "sys:user:export",
+        query=UserQuery,
+        produces=XLSX,
+        refusals=(refusals.TooBusy,),
+    ),
+    _operation(
+        "import_users",
+        "POST",
+        "users/import",
+        "Add the users of a sheet; rows that cannot be taken are reported",
+        "sys:user:import",
+        query=ImportQuery,
+        body=ImportBody,
+        body_required=True,
+        takes=(MULTIPART,),
+        data=ImportReport,
+        refusals=(refusals.TooBusy, Missing, Duplicate),
+    ),
+)

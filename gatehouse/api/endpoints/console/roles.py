@@ -1,0 +1,157 @@
+"""The console's role page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from gatehouse.api.contract.console.options import OptionData
+from gatehouse.api.contract.console.roles import RoleBody, RoleForm, RoleRow
+from gatehouse.api.contract.page import Page, PageQuery
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.values import given_id, number, shown_time
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.accounts.authority import RoleGrant, may_grant
+from gatehouse.auth.sessions.front_ends import FrontEnd
+from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.roles import Role
+
+_LABELS = {
+    DataScope.ALL: ("All data", "全部数据"),
+    DataScope.DEPARTMENT_AND_BELOW: ("Department and below", "部门及子部门数据"),
+    DataScope.DEPARTMENT: ("Department", "本部门数据"),
+    DataScope.OWN: ("Own data", "本人数据"),
+    DataScope.CHOSEN: ("Chosen departments", "自定义部门数据"),
+}
+
+
+class RoleEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._roles = service.accounts.roles
+        self._changes = service.accounts.role_changes
+        self._front_ends = service.front_ends
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "roles": self.roles,
+            "role_options": self.options,
+            "role_form": self.form,
+            "role_departments": self.departments,
+            "add_role": self.add,
+            "edit_role": self.edit,
+            "delete_roles": self.delete,
+        }
+
+    async def roles(self, request: Request, principal: Principal) -> Reply:
+        query = request.query_as(PageQuery)
+        keywords = query.keywords.casefold()
+        found = [
+            role
+            for role in await self._sorted()
+            if keywords in role.name.casefold() or keywords in role.code.casefold()
+        ]
+        front_end = await self._front_ends.of(principal.claims.session)
+        page = found[query.offset : query.offset + query.pageSize]
+        rows = [_row(role, front_end, request.language) for role in page]
+        return success(Page(rows, len(found)), request.language)
+
+    async def options(self, request: Request, principal: Principal) -> Reply:
+        actor = actor_of(request, principal)
+        choices = [
+            OptionData(str(role.id), role.name)
+            for role in await self._sorted()
+            if may_grant(actor, RoleGrant(role.code, frozenset(role.perms)))
+        ]
+        return success(choices, request.language)
+
+    async def form(self, request: Request, principal: Principal) -> Reply:
+        role = await self._role(request)
+        front_end = await self._front_ends.of(principal.claims.session)
+        form = RoleForm(
+            id=str(role.id),
+            name=role.name,
+            code=role.code,
+            sort=role.sort,
+            status=int(role.enabled),
+            dataScope=_shown_scope(role.data_scope, front_end),
+            deptIds=[str(department) for department in role.departments],
+        )
+        return success(form, request.language)
+
+    async def departments(self, request: Request, _principal: Principal) -> Reply:
+        role = await self._role(request)
+        return success([str(department) for department in role.departments], request.language)
+
+    async def add(self, request: Request, principal: Principal) -> Reply:
+        values, departments = await self._given(request, principal)
+        await self._changes.add(actor_of(request, principal), values, departments=departments or ())
+        return success(language=request.language)
+
+    async def edit(self, request: Request, principal: Principal) -> Reply:
+        role, (values, departments) = request.path_id(), await self._given(request, principal)
+        await self._changes.edit(actor_of(request, principal), role, values, departments)
+        return success(language=request.language)
+
+    async def delete(self, request: Request, principal: Principal) -> Reply:
+        await self._changes.delete(actor_of(request, principal), request.path_ids())
+        return success(language=request.language)
+
+    async def _sorted(self) -> list[Role]:
+        return sorted(await self._roles.all(), key=lambda role: (role.sort, role.id))
+
+    async def _role(self, request: Request) -> Role:
+        wanted = request.path_id()
+        found = next((role for role in await self._roles.all() if role.id == wanted), None)
+        if found is None:
+            raise Missing(f"there is no role {wanted}")
+        return found
+
+    async def _given(self, request: Request, principal: Principal) -> tuple[dict[str, Any], list[int] | None]:
+        """Columns, and the chosen departments unless the body says nothing of them."""
+        body = await request.fields(RoleBody)
+        values: dict[str, Any] = {"name": body.name.strip(), "code": body.code.strip()}
+        if body.sort is not UNSET:
+            values["sort"] = number("sort", body.sort or 0)
+        if body.status is not UNSET and body.status is not None:
+            values["enabled"] = bool(number("status", body.status))
+        if body.dataScope is not UNSET and body.dataScope not in {None, ""}:
+            scope = number("dataScope", body.dataScope or 0)
+            values["data_scope"] = _stored_scope(scope, await self._front_ends.of(principal.claims.session))
+        if body.deptIds is UNSET:
+            return values, None
+        return values, [one for each in body.deptIds or () if (one := given_id("deptIds", each))]
+
+
+def _row(role: Role, front_end: FrontEnd, language: str) -> RoleRow:
+    label = _LABELS.get(DataScope(role.data_scope), ("", ""))
+    return RoleRow(
+        id=str(role.id),
+        name=role.name,
+        code=role.code,
+        status=int(role.enabled),
+        sort=role.sort,
+        dataScope=_shown_scope(role.data_scope, front_end),
+        dataScopeLabel=label[language == "zh"],
+        createTime=shown_time(role.created),
+    )
+
+
+def _shown_scope(scope: int, front_end: FrontEnd) -> int:
+    """The oldest consoles count from 0, and know no chosen departments: those are shown as the least there is."""
+    if front_end is not FrontEnd.WORDS:
+        return scope
+    return (DataScope.OWN if scope == DataScope.CHOSEN else scope) - 1
+
+
+def _stored_scope(scope: int, front_end: FrontEnd) -> int:
+    """Read by the wrong count, "department and below" would become "all"."""
+    return scope + 1 if front_end is FrontEnd.WORDS else scope

@@ -1,0 +1,155 @@
+"""Users as spreadsheets: a template to fill in, import with its report, export."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.console.users import XLSX, ImportQuery, ImportReport, UserQuery
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.users import user_filter
+from gatehouse.api.endpoints.console.values import shown_time
+from gatehouse.api.http.fair_lock import FairLock
+from gatehouse.api.http.reply import SUCCESS, Reply, resource, success
+from gatehouse.auth.accounts.user_import import Here, ImportRow, Problem, Refusal, plan_import
+from gatehouse.auth.refusals import FieldInvalid
+from gatehouse.stores.errors import Missing
+from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetRefused, read_sheet, write_sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.user_search import ListedUser
+    from gatehouse.transfer.sheets import Cell
+
+EXPORT_MAX = 100_000
+# Rows of one transaction: the database must not be held for long.
+BATCH = 200
+# One sheet at a time in each worker: they cost seconds of computing, and memory.
+SHEETS_WAITING = 4
+
+# The columns of the template; an export has two more.
+_COLUMNS = (
+    ("Username", "用户名"),
+    ("Nickname", "昵称"),
+    ("Gender", "性别"),
+    ("Mobile", "手机号码"),
+    ("Email", "邮箱"),
+    ("Department", "部门"),
+    ("Roles", "角色"),
+)
+_EXPORTED = (*_COLUMNS, ("Status", "状态"), ("Created", "创建时间"))
+_COMMA = re.compile("[,，、]")
+_GENDERS = (("unknown", "未知"), ("male", "男"), ("female", "女"))
+_STATES = (("disabled", "禁用"), ("enabled", "启用"))
+
+_PROBLEMS = {
+    Problem.NO_NAME: ("row {row}: the username is missing", "第 {row} 行：缺少用户名"),
+    Problem.INVALID: ("row {row}: {about} is not valid", "第 {row} 行：{about} 格式不正确"),
+    Problem.TAKEN: ("row {row}: there is a user {about} already", "第 {row} 行：用户名 {about} 已存在"),
+    Problem.TWICE: ("row {row}: {about} stands in the sheet twice", "第 {row} 行：用户名 {about} 重复"),
+    Problem.NO_DEPARTMENT: ("row {row}: there is no one department {about}", "第 {row} 行：部门 {about} 不存在"),
+    Problem.NO_ROLE: ("row {row}: there is no one role {about}", "第 {row} 行：角色 {about} 不存在"),
+    Problem.NOT_GRANTED: ("row {row}: you cannot grant the role {about}", "第 {row} 行：无权授予角色 {about}"),
+    Problem.FORMULA: ("row {row}: formulas are not taken", "第 {row} 行：不支持公式"),
+}
+
+
+class UserSheetEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._accounts = service.accounts
+        self._search = service.accounts.user_search
+        self._lane = FairLock(SHEETS_WAITING)
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {"user_template": self.template, "export_users": self.export, "import_users": self.load}
+
+    async def template(self, request: Request, _principal: Principal) -> Reply:
+        header = [names[request.language == "zh"] for names in _COLUMNS]
+        async with self._lane:
+            return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
+
+    async def export(self, request: Request, _principal: Principal) -> Reply:
+        wanted, chinese = user_filter(request.query_as(UserQuery)), request.language == "zh"
+        rows = [[names[chinese] for names in _EXPORTED]]
+        async with self._lane:
+            async for batch in self._search.each(wanted, EXPORT_MAX):
+                rows += [_row(one, chinese=chinese) for one in batch]
+            return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
+
+    async def load(self, request: Request, principal: Principal) -> Reply:
+        department = request.query_as(ImportQuery).deptId
+        content = await request.upload("file", FILE_MAX)
+        async with self._lane:
+            try:
+                cells = await asyncio.to_thread(read_sheet, content, len(_COLUMNS))
+            except SheetRefused as problem:
+                raise FieldInvalid("file", str(problem)) from None
+            rows, formulas = _rows(cells)
+            here = await self._here(request, principal, department, rows)
+            plan = plan_import(rows, here)
+            for start in range(0, len(plan.added), BATCH):
+                await self._accounts.user_changes.add_many(here.actor, plan.added[start : start + BATCH])
+        refused = sorted([*plan.refused, *formulas])
+        words = [_words(refusal, request.language) for refusal in refused]
+        return success(ImportReport(SUCCESS, len(plan.added), len(refused), words), request.language)
+
+    async def _here(
+        self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
+    ) -> Here:
+        departments = await self._accounts.departments.all()
+        chosen = department or principal.cached.profile.user.department
+        if all(one.id != chosen for one in departments):
+            raise Missing(f"there is no department {chosen}")
+        return Here(
+            actor=actor_of(request, principal),
+            departments=departments,
+            roles=await self._accounts.roles.all(),
+            taken=frozenset(await self._search.taken([row.username for row in rows])),
+            default_department=chosen,
+        )
+
+
+def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[Refusal]]:
+    """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
+    if not cells or [str(cell).casefold() for cell in cells[0]] not in [
+        [names[language].casefold() for names in _COLUMNS] for language in (0, 1)
+    ]:
+        raise FieldInvalid("file", "its first row is not that of the template")
+    rows, formulas = [], []
+    for number, row in enumerate(cells[1:], 2):
+        if any(isinstance(cell, Formula) for cell in row):
+            formulas.append(Refusal(number, Problem.FORMULA))
+        elif any(row):
+            username, nickname, gender, mobile, email, department, roles = (str(cell) for cell in row)
+            named = tuple(part.strip() for part in _COMMA.split(roles) if part.strip())
+            rows.append(ImportRow(number, username, nickname, gender, mobile, email, department, named))
+    return rows, formulas
+
+
+def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
+    user = listed.user
+    return [
+        user.username,
+        user.nickname,
+        _GENDERS[user.gender][chinese],
+        user.mobile,
+        user.email,
+        listed.department,
+        ",".join(listed.roles),
+        _STATES[user.enabled][chinese],
+        shown_time(user.created),
+    ]
+
+
+def _words(refusal: Refusal, language: str) -> str:
+    return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
+
+
+def _attachment(content: bytes, name: str) -> Reply:
+    # Without quotes: the older consoles would make them part of the name.
+    return resource(content, XLSX, extra=[("content-disposition", f"attachment; filename={name}")])

@@ -1,0 +1,155 @@
+"""The console's user page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from gatehouse.api.contract.console.options import OptionData
+from gatehouse.api.contract.console.users import ResetQuery, UserBody, UserForm, UserQuery, UserRow
+from gatehouse.api.contract.page import Page
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.values import given_id, number, shown_time, span
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.refusals import FieldInvalid
+from gatehouse.stores.accounts.user_search import UserFilter
+from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.authenticator import Principal
+    from gatehouse.service import Service
+    from gatehouse.stores.accounts.user_search import ListedUser
+
+OPTIONS_MAX = 10_000
+
+_SORTS = {
+    "": "id", "id": "id", "username": "username", "nickname": "nickname", "createTime": "created", "status": "enabled",
+}  # fmt: skip
+
+
+class UserEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._users = service.accounts.users
+        self._search = service.accounts.user_search
+        self._changes = service.accounts.user_changes
+        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "users": self.users,
+            "user_options": self.options,
+            "user_form": self.form,
+            "add_user": self.add,
+            "edit_user": self.edit,
+            "delete_users": self.delete,
+            "reset_password": self.reset_password,
+        }
+
+    async def users(self, request: Request, _principal: Principal) -> Reply:
+        query = request.query_as(UserQuery)
+        by = query.sort.removeprefix("-")
+        if by not in _SORTS:
+            raise FieldInvalid("sort", "no column to sort by")
+        total, found = await self._search.page(
+            user_filter(query),
+            offset=query.offset,
+            limit=query.pageSize,
+            sort=_SORTS[by],
+            descending=not query.sort or query.sort.startswith("-"),
+        )
+        return success(Page([self._row(one) for one in found], total), request.language)
+
+    async def options(self, request: Request, _principal: Principal) -> Reply:
+        found = await self._search.options(OPTIONS_MAX)
+        return success([OptionData(str(user), nickname) for user, nickname in found], request.language)
+
+    async def form(self, request: Request, _principal: Principal) -> Reply:
+        wanted = request.path_id()
+        profile = await self._users.profile(wanted)
+        if profile is None:
+            raise Missing(f"there is no user {wanted}")
+        user = profile.user
+        form = UserForm(
+            id=str(user.id),
+            username=user.username,
+            nickname=user.nickname,
+            deptId=str(user.department),
+            roleIds=[str(role) for role in await self._search.role_ids(user.id)],
+            gender=user.gender,
+            mobile=user.mobile,
+            email=user.email,
+            status=int(user.enabled),
+            avatar=user.avatar,
+        )
+        return success(form, request.language)
+
+    async def add(self, request: Request, principal: Principal) -> Reply:
+        values, roles = _given(await request.fields(UserBody))
+        own_department = principal.cached.profile.user.department
+        new = NewUser(**{"department": own_department, "password": "", "created": 0.0, **values})
+        await self._changes.add(actor_of(request, principal), new, roles or ())
+        return success(language=request.language)
+
+    async def edit(self, request: Request, principal: Principal) -> Reply:
+        user, (values, roles) = request.path_id(), _given(await request.fields(UserBody))
+        await self._changes.edit(actor_of(request, principal), user, values, roles)
+        return success(language=request.language)
+
+    async def delete(self, request: Request, principal: Principal) -> Reply:
+        await self._changes.delete(actor_of(request, principal), request.path_ids())
+        return success(language=request.language)
+
+    async def reset_password(self, request: Request, principal: Principal) -> Reply:
+        user, password = request.path_id(), request.query_as(ResetQuery).password
+        await self._changes.reset_password(actor_of(request, principal), user, password)
+        return success(language=request.language)
+
+    def _row(self, listed: ListedUser) -> UserRow:
+        user = listed.user
+        return UserRow(
+            id=str(user.id),
+            username=user.username,
+            nickname=user.nickname,
+            gender=user.gender,
+            avatar=user.avatar or self._default_avatar,
+            mobile=user.mobile,
+            email=user.email,
+            status=int(user.enabled),
+            deptName=listed.department,
+            roleNames=",".join(listed.roles),
+            createTime=shown_time(user.created),
+        )
+
+
+def user_filter(query: UserQuery) -> UserFilter:
+    since, until = span(query.createTime)
+    return UserFilter(
+        keywords=query.keywords.strip(),
+        enabled=None if query.status is None else bool(query.status),
+        department=query.deptId or None,
+        since=since,
+        until=until,
+    )
+
+
+def _given(body: UserBody) -> tuple[dict[str, Any], list[int] | None]:
+    """Columns, and the roles unless the body says nothing of them. An emptied field is cleared."""
+    values: dict[str, Any] = {"username": body.username.strip(), "nickname": body.nickname.strip()}
+    if body.deptId is not UNSET and (department := given_id("deptId", body.deptId)):
+        values["department"] = department
+    if body.gender is not UNSET:
+        values["gender"] = number("gender", body.gender or 0)
+    if body.status is not UNSET and body.status not in {None, ""}:
+        values["enabled"] = bool(number("status", body.status or 0))
+    for name in ("mobile", "email", "avatar"):
+        given = getattr(body, name)
+        if given is not UNSET:
+            values[name] = (given or "").strip()
+    if body.roleIds is UNSET:
+        return values, None
+    return values, [role for each in body.roleIds or () if (role := given_id("roleIds", each))]

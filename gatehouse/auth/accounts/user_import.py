@@ -1,0 +1,141 @@
+"""What the rows of a sheet of users mean: pure decisions. Users who are here already are left alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.accounts.authority import RoleGrant, may_grant
+from gatehouse.auth.accounts.users import check_values
+from gatehouse.auth.refusals import ValueRefused
+from gatehouse.stores.accounts.users import NewUser, name_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.stores.accounts.departments import Department
+    from gatehouse.stores.accounts.roles import Role
+
+
+class Problem(StrEnum):
+    """Why a row is not taken."""
+
+    NO_NAME = "no_name"
+    INVALID = "invalid"
+    TAKEN = "taken"
+    TWICE = "twice"
+    NO_DEPARTMENT = "no_department"
+    NO_ROLE = "no_role"
+    NOT_GRANTED = "not_granted"
+    FORMULA = "formula"
+
+
+class Refusal(NamedTuple):
+    row: int
+    problem: Problem
+    about: str = ""  # the field, or what was given
+
+
+class RowRefused(Exception):
+    def __init__(self, problem: Problem, about: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.about = about
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    number: int
+    username: str
+    nickname: str = ""
+    gender: str = ""
+    mobile: str = ""
+    email: str = ""
+    department: str = ""  # its id, code or name
+    roles: tuple[str, ...] = ()  # codes or names
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What is here, and who asks."""
+
+    actor: Actor
+    departments: Sequence[Department]
+    roles: Sequence[Role]
+    taken: frozenset[str]  # usernames, as they are looked up
+    default_department: int
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    added: list[tuple[NewUser, list[int]]] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+GENDERS: Mapping[str, int] = {
+    "": 0, "0": 0, "unknown": 0, "未知": 0, "保密": 0,
+    "1": 1, "male": 1, "男": 1,
+    "2": 2, "female": 2, "女": 2,
+}  # fmt: skip
+
+
+def plan_import(rows: Sequence[ImportRow], here: Here) -> ImportPlan:
+    plan, seen = ImportPlan(), set[str]()
+    for row in rows:
+        try:
+            entry = _entry(row, here, seen)
+        except RowRefused as refusal:
+            plan.refused.append(Refusal(row.number, refusal.problem, refusal.about))
+        else:
+            seen.add(name_key(row.username))
+            plan.added.append(entry)
+    return plan
+
+
+def _entry(row: ImportRow, here: Here, seen: set[str]) -> tuple[NewUser, list[int]]:
+    if not row.username:
+        raise RowRefused(Problem.NO_NAME)
+    if name_key(row.username) in seen:
+        raise RowRefused(Problem.TWICE, row.username)
+    if name_key(row.username) in here.taken:
+        raise RowRefused(Problem.TAKEN, row.username)
+    gender = GENDERS.get(row.gender.casefold())
+    if gender is None:
+        raise RowRefused(Problem.INVALID, "gender")
+    new = NewUser(
+        username=row.username,
+        nickname=row.nickname or row.username,
+        password="",
+        department=_department(row.department, here),
+        created=0,
+        gender=gender,
+        mobile=row.mobile,
+        email=row.email,
+    )
+    try:
+        check_values(asdict(new))
+    except ValueRefused as refusal:
+        raise RowRefused(Problem.INVALID, refusal.field) from None
+    return new, [_role(each, here) for each in dict.fromkeys(row.roles)]
+
+
+def _department(given: str, here: Here) -> int:
+    if not given:
+        return here.default_department
+    for key in ("id", "code", "name"):
+        found = [one.id for one in here.departments if str(getattr(one, key)) == given]
+        if len(found) == 1:
+            return found[0]
+    raise RowRefused(Problem.NO_DEPARTMENT, given)
+
+
+def _role(given: str, here: Here) -> int:
+    for key in ("code", "name"):
+        found = [role for role in here.roles if getattr(role, key) == given]
+        if len(found) == 1:
+            if not may_grant(here.actor, RoleGrant(found[0].code, frozenset(found[0].perms))):
+                raise RowRefused(Problem.NOT_GRANTED, given)
+            return found[0].id
+    raise RowRefused(Problem.NO_ROLE, given)

@@ -1,0 +1,150 @@
+"""Users as the console lists them: filtered, sorted, a page at a time, with the names of departments and roles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, or_, select, true
+
+from gatehouse.stores.accounts.departments import below
+from gatehouse.stores.accounts.schema import departments, roles, user_roles, users
+from gatehouse.stores.accounts.users import COLUMNS, User, name_key
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.accounts.database import Database
+
+BATCH = 500
+
+# What may be sorted by. With the id behind it, so that no user stands on two pages.
+SORTS = {
+    "id": users.c.id,
+    "username": users.c.name_key,
+    "nickname": users.c.nickname,
+    "created": users.c.created,
+    "enabled": users.c.enabled,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UserFilter:
+    """What is left out filters nothing."""
+
+    keywords: str = ""  # in the username, the nickname or the mobile number
+    enabled: bool | None = None
+    department: int | None = None  # and below
+    since: float | None = None
+    until: float | None = None
+
+    def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
+        found: list[ColumnElement[bool]] = []
+        place: ColumnElement[int] = users.c.department
+        if self.keywords:
+            # LIKE has no regard to case in SQLite, and lower() would cost as much as the rest of the search.
+            nickname = users.c.nickname.contains if dialect == "sqlite" else users.c.nickname.icontains
+            found.append(
+                or_(
+                    users.c.name_key.contains(name_key(self.keywords), autoescape=True),
+                    nickname(self.keywords, autoescape=True),
+                    users.c.mobile.contains(self.keywords, autoescape=True),
+                )
+            )
+            place = place + 0  # every entry of ix_users_search is read anyway: by the index on departments it is slower
+        if self.enabled is not None:
+            found.append(users.c.enabled if self.enabled else ~users.c.enabled)
+        if self.department is not None:
+            found.append(place.in_(below([self.department])))
+        if self.since is not None:
+            found.append(users.c.created >= self.since)
+        if self.until is not None:
+            found.append(users.c.created < self.until)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ListedUser:
+    user: User
+    department: str
+    roles: tuple[str, ...]  # their names, whether they are enabled or not
+
+
+class UserSearch:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(
+        self, wanted: UserFilter, *, offset: int, limit: int, sort: str = "id", descending: bool = True
+    ) -> tuple[int, list[ListedUser]]:
+        """How many there are in all, and those of one page."""
+        conditions = wanted.conditions(self._database.engine.dialect.name)
+        column = SORTS[sort]
+        order = [column.desc(), users.c.id.desc()] if descending else [column, users.c.id]
+        async with self._database.reading() as db:
+            if not conditions:
+                total = await db.scalar(select(func.count()).select_from(users)) or 0
+                ids = list(await db.scalars(select(users.c.id).order_by(*order).offset(offset).limit(limit)))
+            else:
+                # Searching reads every row: once for the number of hits and the page together.
+                hits = select(users.c.id, column.label("key")).where(*conditions).cte("hits")
+                number = select(func.count().label("total")).select_from(hits).subquery("number")
+                key = [hits.c.key.desc(), hits.c.id.desc()] if descending else [hits.c.key, hits.c.id]
+                page = select(hits.c.id).order_by(*key).offset(offset).limit(limit).subquery("page")
+                rows = (await db.execute(select(number.c.total, page.c.id).join(page, true(), isouter=True))).all()
+                total, ids = rows[0].total, [row.id for row in rows if row.id is not None]
+            return total, await _listed(db, ids)
+
+    async def each(self, wanted: UserFilter, at_most: int) -> AsyncIterator[list[ListedUser]]:
+        """All of them in the order of their ids, in batches; no more than `at_most` of them."""
+        after, left = 0, at_most
+        while left > 0:
+            async with self._database.reading() as db:
+                conditions = wanted.conditions(db.dialect.name)
+                query = select(users.c.id).where(users.c.id > after, *conditions).order_by(users.c.id)
+                ids = list(await db.scalars(query.limit(min(BATCH, left))))
+                found = await _listed(db, ids)
+            if not found:
+                return
+            yield found
+            after, left = ids[-1], left - len(ids)
+
+    async def options(self, at_most: int) -> Sequence[tuple[int, str]]:
+        """Enabled users by id and nickname."""
+        query = select(users.c.id, users.c.nickname).where(users.c.enabled).order_by(users.c.id).limit(at_most)
+        async with self._database.reading() as db:
+            return [(row.id, row.nickname) for row in await db.execute(query)]
+
+    async def role_ids(self, user: int) -> list[int]:
+        query = select(user_roles.c.role).where(user_roles.c.user == user).order_by(user_roles.c.role)
+        async with self._database.reading() as db:
+            return list(await db.scalars(query))
+
+    async def taken(self, usernames: Sequence[str]) -> set[str]:
+        """Those of the names, as they are looked up, that belong to somebody."""
+        keys = [name_key(name) for name in usernames]
+        async with self._database.reading() as db:
+            return set(await db.scalars(select(users.c.name_key).where(users.c.name_key.in_(keys))))
+
+
+async def _listed(db: AsyncConnection, ids: Sequence[int]) -> list[ListedUser]:
+    """These users, in this order."""
+    if not ids:
+        return []
+    names: dict[int, list[str]] = {}
+    for row in await db.execute(
+        select(user_roles.c.user, roles.c.name)
+        .join(roles, roles.c.id == user_roles.c.role)
+        .where(user_roles.c.user.in_(ids))
+        .order_by(roles.c.sort, roles.c.id)
+    ):
+        names.setdefault(row.user, []).append(row.name)
+    found: dict[int, ListedUser] = {}
+    query: Any = select(*COLUMNS, departments.c.name.label("place")).join(departments).where(users.c.id.in_(ids))
+    for row in await db.execute(query):
+        *columns, place = row
+        found[row.id] = ListedUser(User(*columns), place, tuple(names.get(row.id, ())))
+    return [found[user] for user in ids if user in found]

@@ -1,0 +1,102 @@
+"""Spreadsheets (xlsx) in memory: what people send is bounded and never executed, what they get cannot execute either.
+
+A formula in a sheet is refused where it is read. Text that a spreadsheet program could take for one is written with an
+apostrophe before it, and that apostrophe is taken off again where such a text is read.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Compressed, and what it may unfold to: a few kilobytes can be made to unfold to gigabytes.
+FILE_MAX = 2 * 1024 * 1024
+UNFOLDED_MAX = 32 * 1024 * 1024
+PARTS_MAX = 200
+ROWS_MAX = 2_000
+CELL_MAX = 2_000
+
+_LIKE_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# XML 1.0 has no place for these.
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class SheetRefused(ValueError):
+    """Not a spreadsheet, too large, or not to be trusted."""
+
+
+class Formula:
+    """Stands where a cell holds a formula."""
+
+
+Cell = str | Formula
+
+
+def write_sheet(title: str, rows: Iterable[Sequence[str]]) -> bytes:
+    """One sheet of texts, its first row the names of the columns."""
+    from openpyxl import Workbook  # noqa: PLC0415 - megabytes that few workers ever need
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet(title)
+    for row in rows:
+        sheet.append([harmless(text) for text in row])
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def harmless(text: str) -> str:
+    clean = _UNWRITABLE.sub(" ", text)
+    return f"'{clean}" if clean.startswith(_LIKE_FORMULA) else clean
+
+
+def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
+    """The first sheet, row by row, each as long as `columns`; empty rows at the end are left out."""
+    _check(content)
+    from openpyxl import load_workbook  # noqa: PLC0415 - as above
+
+    try:
+        book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
+        sheet = book.worksheets[0]
+        rows = [
+            [_text(cell) for cell in cells] + [""] * (columns - len(cells))
+            for cells in sheet.iter_rows(max_row=ROWS_MAX + 2, max_col=columns)
+        ]
+    except Exception as problem:  # noqa: BLE001 - whatever the library trips over in a file of a stranger
+        raise SheetRefused(f"not a spreadsheet: {type(problem).__name__}") from None
+    while rows and not any(rows[-1]):
+        rows.pop()
+    if len(rows) > ROWS_MAX + 1:
+        raise SheetRefused(f"more than {ROWS_MAX} rows")
+    return rows
+
+
+def _check(content: bytes) -> None:
+    if len(content) > FILE_MAX:
+        raise SheetRefused(f"more than {FILE_MAX} bytes")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = archive.infolist()
+            # zipfile reads no more of a part than its header says, so the headers can be believed.
+            if len(parts) > PARTS_MAX or sum(part.file_size for part in parts) > UNFOLDED_MAX:
+                raise SheetRefused("it unfolds to more than a list of users needs")
+            for part in parts:
+                if b"<!DOCTYPE" in archive.read(part)[:4096]:
+                    raise SheetRefused("it declares XML entities")
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
+        raise SheetRefused(f"not a spreadsheet: {type(problem).__name__}") from None
+
+
+def _text(cell: Any) -> Cell:
+    value = cell.value
+    if value is None:
+        return ""
+    if cell.data_type == "f":
+        return Formula()
+    text = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()[:CELL_MAX]
+    return text[1:] if text[:1] == "'" and text[1:].startswith(_LIKE_FORMULA) else text

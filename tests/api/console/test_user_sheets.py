@@ -1,0 +1,185 @@
+"""Users as spreadsheets: template, import with its report, export; and files that mean no good."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from openpyxl import Workbook, load_workbook
+
+from gatehouse.stores.accounts.users import NewUser
+from gatehouse.transfer.sheets import ROWS_MAX, UNFOLDED_MAX, SheetRefused, harmless, read_sheet, write_sheet
+from tests.api.console.conftest import HASH, Console
+from tests.api.console.test_users import id_of
+from tests.support.inprocess import Answer, InProcess
+
+HEADER = ["Username", "Nickname", "Gender", "Mobile", "Email", "Department", "Roles"]
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def sheet(*rows: list[object], header: list[str] = HEADER) -> bytes:
+    book = Workbook()
+    assert book.active is not None
+    for row in (header, *rows):
+        book.active.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def upload(console: Console, content: bytes, field: str = "file", language: str = "en", **query: str) -> Answer:
+    boundary = "----boundary"
+    body = (
+        (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="users.xlsx"\r\n'
+            f"Content-Type: {XLSX}\r\n\r\n"
+        ).encode()
+        + content
+        + f"\r\n--{boundary}--\r\n".encode()
+    )
+    headers = {"content-type": f"multipart/form-data; boundary={boundary}", "accept-language": language}
+    return console.gatehouse.request(
+        "POST", "/api/v1/users/import", content=body, headers=headers, token=console.token, query=query
+    )
+
+
+def cells(answer: Answer) -> list[list[Any]]:
+    assert answer.status == 200
+    assert answer.headers["content-type"] == XLSX
+    book = load_workbook(io.BytesIO(answer.content))
+    assert book.active is not None
+    return [[cell.value for cell in row] for row in book.active.iter_rows()]
+
+
+def test_the_template_comes_back_filled_in(console: Console) -> None:
+    answer = console.call("GET", "users/template")
+    assert cells(answer) == [HEADER]
+    assert answer.headers["content-disposition"] == "attachment; filename=users-template.xlsx"
+    chinese = console.gatehouse.request(
+        "GET", "/api/v1/users/template", token=console.token, headers={"accept-language": "zh"}
+    )
+    assert cells(chinese)[0][0] == "用户名"
+    rows = [["ann", "Ann", "女", 13800138000, "ann@example.com", "Headquarters", "ADMIN"], ["bob", None, "male"]]
+    report = upload(console, sheet(*rows, header=[str(name) for name in cells(chinese)[0]])).data
+    assert report == {"code": "00000", "validCount": 2, "invalidCount": 0, "messageList": []}
+    [bob, ann] = console.get("users")["list"][:2]
+    assert (ann["gender"], ann["mobile"], ann["roleNames"], ann["deptName"]) == (
+        2, "13800138000", "Administrator", "Headquarters",
+    )  # fmt: skip
+    assert (bob["nickname"], bob["gender"], bob["roleNames"]) == ("bob", 1, "")
+    assert console.gatehouse.login("ann", "").status == 400
+
+
+def test_rows_that_cannot_be_taken_are_told_and_the_others_come(console: Console) -> None:
+    rows: list[list[object]] = [
+        ["ann", "Ann", "", "", "", "", ""],
+        ["Admin"],
+        ["ANN"],
+        [None, "nameless"],
+        ["bob", "Bob", "other"],
+        ["bob", "Bob", "", "call me"],
+        ["bob", "Bob", "", "", "", "Nowhere"],
+        ["bob", "Bob", "", "", "", "", "NOROLE"],
+        ["bob", '=HYPERLINK("http://example.com")'],
+        [],
+        ["cyd", "Cyd", "0", "", "", "1", "ADMIN, Administrator"],
+    ]
+    report = upload(console, sheet(*rows)).data
+    assert (report["code"], report["validCount"], report["invalidCount"]) == ("00000", 2, 8)
+    assert report["messageList"] == [
+        "row 3: there is a user Admin already",
+        "row 4: ANN stands in the sheet twice",
+        "row 5: the username is missing",
+        "row 6: gender is not valid",
+        "row 7: mobile is not valid",
+        "row 8: there is no one department Nowhere",
+        "row 9: there is no one role NOROLE",
+        "row 10: formulas are not taken",
+    ]
+    assert console.get("users")["total"] == 3
+    again = upload(console, sheet(*rows), language="zh").data
+    assert "第 2 行：用户名 ann 已存在" in again["messageList"]
+
+
+def test_an_import_hands_out_no_more_than_the_caller_holds(console: Console, user: Callable[..., Console]) -> None:
+    clerk = user("clerk", "sys:user:import")
+    report = upload(clerk, sheet(["ann", "", "", "", "", "", "ADMIN"], ["bob", "", "", "", "", "", "CLERK"])).data
+    assert (report["validCount"], report["messageList"]) == (1, ["row 2: you cannot grant the role ADMIN"])
+
+
+def test_older_consoles_name_the_department_in_the_query(console: Console) -> None:
+    console.done("POST", "depts", {"name": "North", "parentId": "1"})
+    north = console.get("depts/options")[0]["children"][0]["value"]
+    assert upload(console, sheet(["ann"]), deptId=north).data["validCount"] == 1
+    assert console.get(f"users/{id_of(console, 'ann')}/form")["deptId"] == north
+    assert upload(console, sheet(["bob"]), deptId="999").code == "C0113"
+
+
+def test_an_export_holds_what_the_search_finds_and_executes_nothing(console: Console, gatehouse: InProcess) -> None:
+    accounts = gatehouse.service.accounts
+    gatehouse.run(accounts.add_user(NewUser("ann", "=1+1", HASH, 1, 0, mobile="+86 138", email="a@b"), ["ADMIN"]))
+    gatehouse.run(accounts.add_user(NewUser("bob", "@SUM(A1)", HASH, 1, 0, enabled=False)))
+    answer = console.call("GET", "users/export", pageNum="1", pageSize="1")
+    assert answer.headers["content-disposition"] == "attachment; filename=users.xlsx"
+    rows = cells(answer)
+    assert rows[0] == [*HEADER, "Status", "Created"]
+    assert [row[0] for row in rows[1:]] == ["admin", "ann", "bob"]
+    assert rows[2][1:8] == ["'=1+1", "unknown", "'+86 138", "a@b", "Headquarters", "Administrator", "enabled"]
+    assert (rows[3][1], rows[3][7]) == ("'@SUM(A1)", "disabled")
+    kinds = {cell.data_type for row in load_workbook(io.BytesIO(answer.content)).worksheets[0].rows for cell in row}
+    assert "f" not in kinds
+    assert [row[0] for row in cells(console.call("GET", "users/export", keywords="nn"))[1:]] == ["ann"]
+    assert HASH.encode() not in answer.content
+
+
+def test_what_was_exported_reads_back_as_it_was() -> None:
+    texts = ["=1+1", "+86 138", "plain", "'quoted", "-", "@x"]
+    [header, row] = read_sheet(write_sheet("x", [["a"] * 6, texts]), 6)
+    assert (header, row) == (["a"] * 6, texts)
+    assert harmless("a\x00b") == "a b"
+
+
+def bomb() -> bytes:
+    """A kilobyte that says it unfolds to more than anybody needs."""
+    content = io.BytesIO(sheet(["ann"]))
+    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/zeros.bin", b"\0" * (UNFOLDED_MAX + 1))
+    return content.getvalue()
+
+
+def with_entities() -> bytes:
+    content, source = io.BytesIO(), zipfile.ZipFile(io.BytesIO(sheet(["ann"])))
+    lol = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;">]>'
+    with zipfile.ZipFile(content, "w") as archive:
+        for part in source.namelist():
+            data = source.read(part)
+            archive.writestr(part, lol + data.partition(b"?>")[2] if part.endswith("sheet1.xml") else data)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"not a sheet", b"PK\x03\x04 nearly", bomb(), with_entities(), sheet(["ann"], header=["Name"]), sheet(header=[])],
+    ids=["text", "broken", "bomb", "entities", "other header", "empty"],
+)
+def test_files_that_are_no_template_are_refused_quickly(console: Console, content: bytes) -> None:
+    started = time.process_time()
+    answer = upload(console, content)
+    assert (answer.status, answer.code) == (400, "A0421"), answer.content
+    assert "file" in answer.json["msg"]
+    assert time.process_time() - started < 5
+    assert console.get("users")["total"] == 1
+
+
+def test_what_is_too_large_or_no_form_is_refused(console: Console) -> None:
+    assert upload(console, b"x" * (3 * 1024 * 1024)).status == 413
+    assert upload(console, sheet(["ann"]), field="other").code == "A0410"
+    assert upload(console, b"").code == "A0410"
+    assert console.call("POST", "users/import", {"file": "x"}).status == 415
+    rows = [[f"user{number}"] for number in range(ROWS_MAX + 1)]
+    with pytest.raises(SheetRefused, match="rows"):
+        read_sheet(sheet(*rows), 7)
