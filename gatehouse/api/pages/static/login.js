@@ -107,8 +107,8 @@ async function withPasskey({ silent }) {
     enter(await call("POST", "auth/passkey", { body: { credential } }), remember.checked);
     toAccount();
   } catch (problem) {
-    // Nobody asked for the quiet offer, so its failures are nobody's concern.
-    if (!silent && !dismissed(problem)) say(note, problem.code === "A0210" ? "login.passkey.refused" : known(problem.code) ? problem.code : "unforeseen");
+    // Of the quiet offer only a passkey that was chosen and refused is worth a word.
+    if ((!silent || problem.code === "A0210") && !dismissed(problem)) say(note, problem.code === "A0210" ? "login.passkey.refused" : known(problem.code) ? problem.code : "unforeseen");
     // Once used or closed, the quiet offer is made anew, but never in a circle after a failure of its own.
     if (!silent) offerPasskeys();
   }
