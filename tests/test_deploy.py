@@ -15,6 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from gatehouse.parsing import networks
 from gatehouse.settings import described
 from tests.support.conversation import login
 from tests.support.running import Running, free_port
@@ -81,7 +82,7 @@ def test_the_site_of_nginx_ends_tls_and_keeps_tokens_out_of_the_log(tmp_path: Pa
     )  # fmt: skip
     assert made == ""
     plain, secure = free_port(), free_port()
-    with Running(tmp_path / "data", trusted_proxies="127.0.0.1", issuer="https://login.example.com") as service:
+    with Running(tmp_path / "data", trusted_proxies="127.0.0.1", issuer="https://login.localhost") as service:
         site = (DEPLOY / "nginx-site.conf").read_text()
         for there, here in {
             "/etc/letsencrypt/live/login.example.com/fullchain.pem": certificate,
@@ -124,3 +125,57 @@ def test_the_site_of_nginx_ends_tls_and_keeps_tokens_out_of_the_log(tmp_path: Pa
         assert "203.0.113.9" not in service.cli("audit", "--event", "login").stdout, "what a client claims is dropped"
     assert "/api/v1/auth/refresh-token 200" in log.read_text()
     assert tokens["refreshToken"] not in log.read_text()
+
+
+@pytest.mark.parametrize("name", ["nginx.conf", "nginx-site.conf"])
+def test_a_refresh_token_reaches_no_log_of_nginx_while_gatehouse_is_down(name: str, tmp_path: Path) -> None:
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
+    if nginx is None:
+        pytest.skip("nginx is not installed")
+    port, nobody = free_port(), free_port()
+    text = (DEPLOY / name).read_text()
+    text = re.sub(r"(?m)^ *(ssl_\w+|pid) .*;\n", "", text)
+    text = re.sub(r"server (gatehouse-\d|127\.0\.0\.1):8000", f"server 127.0.0.1:{nobody}", text)
+    text = re.sub(r"listen (8080|443 ssl http2);", f"listen 127.0.0.1:{port};", text)
+    text = re.sub(r"listen (80|\[::\].*);", f"listen unix:{tmp_path}/unused.sock;", text, count=1)
+    text = re.sub(r"listen \[::\].*;", "", text)
+    text = re.sub(r"/dev/stdout|/var/log/nginx/gatehouse.log", str(tmp_path / "access.log"), text)
+    if "events {" not in text:
+        text = f"events {{}}\nhttp {{\n{text}}}\n"
+    folders = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy"))
+    text = text.replace("http {\n", f"http {{\n{folders}", 1)
+    conf = tmp_path / "nginx.conf"
+    conf.write_text(f"daemon off;\npid {tmp_path}/nginx.pid;\n{text}")
+    errors = tmp_path / "error.log"
+    proxy = subprocess.Popen([nginx, "-p", tmp_path, "-c", conf, "-e", errors])
+    token = "1.7-AAAAAAAAAAAAAAAAAAAAAA.1.live-refresh-token"
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+            for _ in range(100):
+                try:
+                    client.get("/")
+                    break
+                except httpx.TransportError:
+                    time.sleep(0.05)
+            answer = client.post(f"/api/v1/auth/refresh-token?refreshToken={token}")
+    finally:
+        proxy.terminate()
+        proxy.wait(timeout=20)
+    assert answer.status_code == 502
+    assert "refused" in errors.read_text(), "errors of other paths are logged"
+    assert token not in errors.read_text() + (tmp_path / "access.log").read_text()
+
+
+def test_no_manifest_trusts_a_wide_network_and_a_policy_guards_the_pods() -> None:
+    settings = yaml.safe_load((DEPLOY / "kubernetes" / "settings.yaml").read_text())["data"]
+    assert all(network.prefixlen >= 16 for network in networks(settings["GATEHOUSE_TRUSTED_PROXIES"]))
+    policy = yaml.safe_load((DEPLOY / "kubernetes" / "network-policy.yaml").read_text())["spec"]
+    pods = yaml.safe_load((DEPLOY / "kubernetes" / "deployment.yaml").read_text())["spec"]["template"]
+    assert policy["podSelector"]["matchLabels"].items() <= pods["metadata"]["labels"].items()
+    assert all(rule["from"] for rule in policy["ingress"])
+    guarded = {port["port"] for rule in policy["ingress"] for port in rule["ports"]}
+    assert guarded == {port["containerPort"] for port in pods["spec"]["containers"][0]["ports"]}
+
+
+def test_the_unit_filters_system_calls() -> None:
+    assert "\nSystemCallFilter=@system-service\n" in (DEPLOY / "gatehouse.service").read_text()

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # A node whose clock is off by more refuses fresh tokens of the others.
 CLOCK_OFF = 5.0
 LITTLE_SPACE = 500 * 2**20
+# By IP version: a network of proxies is not wider than this.
+WIDEST_PREFIX = {4: 16, 6: 48}
 # Nothing was signed before this program was written.
 EARLIEST = 1_760_000_000
 
@@ -96,6 +98,12 @@ def network(settings: Settings) -> Iterator[Finding]:
         yield fail(
             "proxies",
             f"{everybody[0]} is trusted: anybody can claim any address",
+            "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
+        )
+    elif wide := [each for each in settings.trusted_proxies if each.prefixlen < WIDEST_PREFIX[each.version]]:
+        yield warn(
+            "proxies",
+            f"{wide[0]} is trusted: whoever has one of its addresses can claim any other",
             "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
         )
     elif settings.listens_on_loopback and not settings.trusted_proxies and settings.issuer:

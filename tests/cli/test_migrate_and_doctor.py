@@ -98,6 +98,9 @@ def test_doctor_finds_what_is_amiss_with_files_keys_and_clock(
     ("setting", "value", "check", "level"),
     [
         ("TRUSTED_PROXIES", "0.0.0.0/0", "proxies", "fail"),
+        ("TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8", "proxies", "warn"),
+        ("TRUSTED_PROXIES", "fd00::/8", "proxies", "warn"),
+        ("TRUSTED_PROXIES", "10.1.0.0/16,fd00:1:2::/48", "proxies", "ok"),
         ("ISSUER", "https://login.example.com", "proxies", "warn"),
         ("CORS_ORIGINS", "*", "cors", "warn"),
         ("WORKERS", "256", "workers", "warn"),

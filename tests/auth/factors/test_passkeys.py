@@ -21,14 +21,14 @@ from tests.support.running import PASSWORD
 
 pytestmark = pytest.mark.usefixtures("engines")
 
-ISSUER = "https://login.example.com"
+ISSUER = "https://login.localhost"
 OPTIONS, LOGIN = "/api/v1/auth/passkey/options", "/api/v1/auth/passkey"
 OWN = "/api/v1/users/me/passkeys"
 PASSWORD_LOGIN = "/api/v1/users/me/password-login"
 
 
 def device(**changes: Any) -> Authenticator:
-    return Authenticator(**{"origin": ISSUER, "rp_id": "login.example.com"} | changes)
+    return Authenticator(**{"origin": ISSUER, "rp_id": "login.localhost"} | changes)
 
 
 class Person:
@@ -85,14 +85,14 @@ def test_register_and_log_in(person: Person) -> None:
 def test_what_the_browser_is_asked(person: Person) -> None:
     asked = challenge(person.gatehouse)
     assert (asked["rpId"], asked["userVerification"], asked["allowCredentials"]) == (
-        "login.example.com",
+        "login.localhost",
         "required",
         [],
     )
     first = device()
     person.register(first)
     options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
-    assert options["rp"]["id"] == "login.example.com"
+    assert options["rp"]["id"] == "login.localhost"
     assert options["authenticatorSelection"]["userVerification"] == "required"
     assert options["user"]["id"] == first.handle, "all passkeys of a user know it by one handle"
     assert len(options["excludeCredentials"]) == 1

@@ -24,7 +24,7 @@ PHONE = {"address": "198.51.100.9", "headers": {"User-Agent": "Mozilla/5.0 (Andr
 
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
-    with InProcess(tmp_path / "data", issuer="https://login.example.com/sso") as running:
+    with InProcess(tmp_path / "data", issuer="https://login.localhost/sso") as running:
         running.run(running.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
         yield running
 
@@ -49,7 +49,7 @@ def on_phone(gatehouse: InProcess, what: str, ticket: str, token: str) -> Answer
 def test_the_whole_way(gatehouse: InProcess, ticket: str) -> None:
     phone = gatehouse.login("ann").data["accessToken"]
     url = urlsplit(ticket)
-    assert (url.scheme, url.netloc, url.path) == ("https", "login.example.com", "/sso/qr")
+    assert (url.scheme, url.netloc, url.path) == ("https", "login.localhost", "/sso/qr")
     assert status(gatehouse, ticket) == {
         "ticket": ticket,
         "status": "WAITING",
@@ -131,7 +131,7 @@ def test_it_expires(gatehouse: InProcess, ticket: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x", "https://login.example.com/sso/qr?ticket=x", "http://[", "é", "?ticket=a&ticket=b"]
+    "text", ["x", "https://login.localhost/sso/qr?ticket=x", "http://[", "é", "?ticket=a&ticket=b"]
 )
 def test_unknown_tickets_have_expired(gatehouse: InProcess, text: str) -> None:
     """And are answered with success, or the console would ask for ever."""
