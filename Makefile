@@ -1,9 +1,9 @@
 # Gatehouse. `make help` lists what can be done.
 PYTHON ?= python3
-VENV   := .venv
+VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help run test examples faults check bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-newest examples faults check bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -15,13 +15,17 @@ test: $(VENV)/dev.done axe  ## set everything up and run every check
 	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/examples
 
+# For another Python: make test-newest PYTHON=python3.13 VENV=.venv-newest
+test-newest: $(VENV)/dev.done  ## the tests on another Python, without browser, faults and examples
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile --ignore=tests/browser --ignore=tests/faults --ignore=tests/examples
+
 examples: $(VENV)/examples.done  ## build and run every example whose toolchain is there, and try it with bad tokens
 	$(BIN)/python -m pytest -v tests/examples
 
 faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (about seven minutes)
 	$(BIN)/python -m tests.faults --faults 200
 
-check: $(VENV)/dev.done  ## formatting, lint, types, floors
+check: $(VENV)/dev.done  ## formatting, lint, types, imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -35,7 +39,7 @@ fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each
 
 pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chromium)
 	$(BIN)/python -m tests.browser.pictures
-	$(BIN)/python -m tests.terminal_picture
+	$(BIN)/python -m tests.support.terminal_picture
 
 docs: $(VENV)/dev.done  ## the pages of docs/ as a static site with search, in site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -64,6 +68,16 @@ $(VENV)/pip.done:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+# uv installs in seconds what takes pip most of a minute; the hashes are the same. Where uv cannot be had, pip does it.
+define install
+@uv=$$(command -v uv || { $(BIN)/pip install --quiet --disable-pip-version-check uv && echo $(BIN)/uv; } 2>/dev/null || true); \
+{ test -n "$$uv" \
+  && "$$uv" pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
+  && "$$uv" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e . ; } \
+|| { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(1) \
+  && $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . ; }
+endef
+
 # The captcha library is what ours is measured against.
 $(VENV)/bench.done: $(VENV)/dev.done
 	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis
@@ -75,12 +89,10 @@ $(VENV)/examples.done: $(VENV)/dev.done
 
 $(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse into $(VENV) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(call install,requirements/run.txt)
 	@touch $@
 
 $(VENV)/dev.done: requirements/dev.txt pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse and its test tools into $(VENV) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(call install,requirements/dev.txt)
 	@touch $@ $(VENV)/run.done

@@ -14,7 +14,8 @@ from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH, assert_failu
 from tests.support.running import Running
 
 # One worker, once it serves. Held generously below by what shared machines need; `make bench` measures.
-MOST_MEMORY = 110 * 1024 * 1024
+# Python 3.13 takes a few megabytes more than 3.11.
+MOST_MEMORY = 120 * 1024 * 1024
 
 
 def test_every_path_lives_under_the_prefix(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,7 @@ def test_a_dry_run_says_the_same_and_does_nothing(place: Place, console: Console
 
 
 def contents(place: Place) -> list[str]:
-    with sqlite3.connect(place.running.data / "accounts.db") as db:
+    with closing(sqlite3.connect(place.running.data / "accounts.db")) as db, db:
         return list(db.iterdump())
 
 
@@ -216,7 +217,7 @@ def test_every_change_is_in_the_audit_trail(place: Place, console: Console) -> N
     console.change("sys_user", 3, status=0, nickname="New")
     place.bring(console.url)
     place.bring(console.url)
-    with sqlite3.connect(place.running.data / "accounts.db") as db:
+    with closing(sqlite3.connect(place.running.data / "accounts.db")) as db, db:
         told = db.execute("SELECT event, user FROM audit_events WHERE address = 'import' ORDER BY id").fetchall()
     assert told == [
         ("department.added", None), ("department.added", None), ("department.changed", None),
@@ -228,7 +229,7 @@ def test_every_change_is_in_the_audit_trail(place: Place, console: Console) -> N
 
 def test_what_is_missing_is_named(place: Place, console: Console, tmp_path: Path) -> None:
     console.write()
-    with sqlite3.connect(tmp_path / "old.db") as db:
+    with closing(sqlite3.connect(tmp_path / "old.db")) as db, db:
         db.execute("DROP TABLE sys_role_menu")
         db.execute("ALTER TABLE sys_user DROP COLUMN status")
         db.execute("ALTER TABLE sys_user DROP COLUMN is_deleted")

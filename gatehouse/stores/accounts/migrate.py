@@ -7,7 +7,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,7 +105,7 @@ def back_up(path: Path, version: str) -> Path:
     """A consistent copy of a database that may be in use, readable by the owner only."""
     target = path.with_name(f"{path.stem}.{version}.{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.backup.db")
     os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    with sqlite3.connect(path) as source, sqlite3.connect(target) as copy:
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as copy:
         source.backup(copy)
     return target
 
