@@ -49,6 +49,7 @@ def test_the_log_says_who_did_what_from_where(gatehouse: InProcess, user: Callab
     assert (made["status"], made["ip"]) == (1, "127.0.0.1")
     assert made["createTime"] == "2030-03-17 12:00:00"
     assert (failed["title"], failed["status"], failed["errorMsg"]) == ("Failed login", 0, "password")
+    assert made["content"].startswith("Department added ")
     assert (failed["browser"], failed["os"]) == ("Chrome", "Linux")
     assert console.get("logs/page", pageNum=2, pageSize=1)["list"] == [page["list"][1]]
 

@@ -104,13 +104,14 @@ def _row(entry: LogEntry, language: str) -> LogRow:
     module, _, action = event.event.partition(".")
     titles = TITLES.get(event.event, (event.event, event.event))
     failed = action in {"failed", "locked"}
-    said = [entry.concerned, event.reason if not failed else "", event.detail]
+    title = titles[language == "zh"]
+    said = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
     agent = event.agent or ""
     return LogRow(
         id=str(event.id),
         module=module,
         actionType=action or module,
-        title=titles[language == "zh"],
+        title=title,
         content=" ".join(part for part in said if part),
         operatorId=str(event.actor or event.user or ""),
         operatorName=entry.operator,
