@@ -50,6 +50,8 @@ TITLES = {
     "recovery_codes.renewed": ("New recovery codes", "更新恢复码"),
     "passkey.cloned": ("Passkey that seems to be a copy", "疑似被复制的通行密钥"),
     "password_login.set": ("Login by password switched on or off", "开启或关闭密码登录"),
+    "qr.confirmed": ("Login by QR code confirmed", "确认扫码登录"),
+    "qr.refused": ("Login by QR code refused", "拒绝扫码登录"),
     "limit.lifted": ("Limit lifted", "解除限制"),
     "key.added": ("Signing key added", "新增签名密钥"),
     "key.retired": ("Signing key retired", "停用签名密钥"),
