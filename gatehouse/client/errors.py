@@ -35,6 +35,10 @@ class CredentialsWrong(GatehouseError):
     """Wrong username or password, or the user is disabled."""
 
 
+class SecondFactorNeeded(GatehouseError):
+    """Name, password and captcha were right: log in again with a new captcha and `otp_code`. Or the code was wrong."""
+
+
 class MustWait(GatehouseError):
     """Too many failed logins or too many requests: `retry_after` says for how long."""
 
@@ -63,6 +67,7 @@ _BY_CODE: dict[str, type[GatehouseError]] = {
     "A0240": CaptchaWrong,
     "A0242": CaptchaGone,
     "A0210": CredentialsWrong,
+    "A0220": SecondFactorNeeded,
     "A0211": MustWait,
     "A0502": MustWait,
     "A0230": NotLoggedIn,

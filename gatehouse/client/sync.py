@@ -41,10 +41,12 @@ class Client:
     def captcha(self) -> Captcha:
         return wire.captcha_from(self._send(wire.CAPTCHA), self._variant)
 
-    def login(self, username: str, password: str, captcha: Captcha | None = None, answer: str = "") -> Tokens:
-        """Without a captcha only those who are exempt from it get in."""
+    def login(
+        self, username: str, password: str, captcha: Captcha | None = None, answer: str = "", *, otp_code: str = ""
+    ) -> Tokens:
+        """Without a captcha only those who are exempt from it get in; `otp_code` is for who has a second factor."""
         now = self._clock()
-        data = self._send(wire.login_call(self._variant, username, password, captcha, answer))
+        data = self._send(wire.login_call(self._variant, username, password, captcha, answer, otp_code=otp_code))
         self._tokens = wire.tokens_from(data, now)
         return self._tokens
 

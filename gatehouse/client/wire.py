@@ -69,8 +69,12 @@ CAPTCHA = Call("GET", "/api/v1/auth/captcha")
 ME = Call("GET", "/api/v1/users/me")
 
 
-def login_call(variant: Variant, username: str, password: str, captcha: Captcha | None, answer: str) -> Call:
+def login_call(
+    variant: Variant, username: str, password: str, captcha: Captcha | None, answer: str, *, otp_code: str
+) -> Call:
     body = {"username": username, "password": password}
+    if otp_code:
+        body["otpCode"] = otp_code
     if captcha is not None:
         body |= {"captchaKey" if variant == "A" else "captchaId": captcha.id, "captchaCode": answer}
     return Call("POST", "/api/v1/auth/login", body)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,10 +23,14 @@ from gatehouse.client import (
     GatehouseError,
     MustWait,
     NotLoggedIn,
+    SecondFactorNeeded,
     SessionEnded,
     Unreachable,
     Variant,
 )
+from tests.support.conversation import bearer, login
+from tests.support.factors import enrol
+from tests.support.people import add_user
 from tests.support.running import ANSWER, PASSWORD, Running, free_port
 
 VARIANTS: tuple[Variant, ...] = ("A", "B")
@@ -215,6 +221,26 @@ def test_refusals_say_what_the_service_said(client: Client) -> None:
     with pytest.raises(GatehouseError) as missing:
         client.login("admin", PASSWORD)
     assert missing.value.code == "A0410"
+
+
+def test_a_second_factor(service: Running, client: Client) -> None:
+    name = f"client-factor-{time.time_ns()}"
+    add_user(service, name)
+    with service.client() as plain:
+        headers = bearer(login(plain, username=name))
+
+        def call(method: str, path: str, body: object) -> dict[str, Any]:
+            return dict(plain.request(method, path, json=body, headers=headers).json()["data"])
+
+        _, codes = enrol(call, time.time)
+    with pytest.raises(SecondFactorNeeded) as needed:
+        client.login(name, PASSWORD, client.captcha(), ANSWER)
+    assert needed.value.code == "A0220"
+    client.login(name, PASSWORD, client.captcha(), ANSWER, otp_code=codes[0])
+    assert client.me().username == name
+    client.login(name, PASSWORD, client.captcha(), codes[1])
+    with pytest.raises(CredentialsWrong):
+        client.login(name, PASSWORD, client.captcha(), codes[1])
 
 
 def test_waiting_times_come_along(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.login.passwords import hash_password
 from gatehouse.settings import SettingsError, load
 from gatehouse.stores.accounts.users import NewUser
@@ -271,3 +273,37 @@ def test_a_login_without_a_factor_asks_the_stores_no_more_than_before(gatehouse:
     users = [query for query in asked if "FROM users" in query and "name_key = " in query]
     assert len(users) == 2
     assert not [query for query in asked if "recovery_codes" in query or "passkeys" in query]
+
+
+@pytest.mark.parametrize("code", ["000000", "zzzzz-zzzzz"])
+def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
+    gatehouse: InProcess, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unknown, plain, enrolled and passkey only, the password right or wrong: the time is what the work takes."""
+    enrolled(gatehouse)
+    accounts = gatehouse.service.accounts
+    only = gatehouse.run(accounts.add_user(NewUser("passkeys", "Passkeys", HASHED, 1, 0)))
+    gatehouse.run(accounts.users.change(only, password_login=False))
+    asked: list[str] = []
+    look_up, unseal = gatehouse.service.database.look_up, TotpVault.open
+
+    async def looked_up(_database: object, query: object, **values: object) -> object:
+        asked.append(str(query))
+        return await look_up(query, **values)  # type: ignore[arg-type]
+
+    def opened(vault: TotpVault, user: int, sealed: bytes) -> bytes:
+        asked.append("unseal")
+        return unseal(vault, user, sealed)
+
+    monkeypatch.setattr(type(gatehouse.service.database), "look_up", looked_up)
+    monkeypatch.setattr(TotpVault, "open", opened)
+    in_captcha_field(gatehouse, code, "warm-up")  # counts the bcrypt users, once in ten minutes
+    works = []
+    for name in ("nobody", "plain", "admin", "passkeys"):
+        for password in ("not it", PASSWORD):
+            asked.clear()
+            before = Counter(gatehouse.service.state.counts())
+            assert in_captcha_field(gatehouse, code, name, password).code == "A0210"
+            works.append((list(asked), Counter(gatehouse.service.state.counts()) - before))
+    assert "unseal" in works[0][0]
+    assert works == works[:1] * 8

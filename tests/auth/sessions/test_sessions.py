@@ -18,8 +18,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from gatehouse.auth.audit import Caller
 from gatehouse.auth.login.passwords import hash_password
 from gatehouse.stores.accounts.users import NewUser
+from tests.support.factors import App
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 
@@ -57,6 +59,8 @@ class SessionRules(RuleBasedStateMachine):
         self.clock = self.gatehouse.clock
         self.enabled = dict.fromkeys(NAMES, True)
         self.models: list[Model] = []
+        self.apps: dict[str, App] = {}  # of those who have a second factor
+        self.used: set[str] = set()  # codes that were accepted; of one app no two near each other are equal
         for name in NAMES:
             new = NewUser(name, name, HASHED, 1, self.clock())
             self.gatehouse.run(self.gatehouse.service.accounts.add_user(new))
@@ -66,17 +70,58 @@ class SessionRules(RuleBasedStateMachine):
             self.gatehouse.close()
             self.folder.cleanup()
 
-    @rule(target=sessions, name=st.sampled_from(NAMES))
-    def login(self, name: str) -> Model | None:
-        answer = self.gatehouse.login(name)
-        if not self.enabled[name]:
-            assert (answer.status, answer.code) == (400, "A0210")
+    @rule(target=sessions, name=st.sampled_from(NAMES), place=st.sampled_from(["captchaCode", "otpCode", "nowhere"]))
+    def login(self, name: str, place: str) -> Model | None:
+        app = self.apps.get(name)
+        code = app.code() if app else "000000"
+        answer = self.gatehouse.login(name, changes={} if place == "nowhere" else {place: code})
+        expected = self.refusal(name, place, code)
+        if expected:
+            assert (answer.status, answer.code) == (400, expected)
             return None
+        if app:
+            self.used.add(name + code)
         now = self.clock()
         model = Model(name, now, now, now + IDLE, now + LONGEST, [answer.data["refreshToken"]])
         model.access_tokens.append((answer.data["accessToken"], now + answer.data["expiresIn"]))
         self.models.append(model)
         return model
+
+    def refusal(self, name: str, place: str, code: str) -> str | None:
+        """What a login with the right password is refused with, if it is."""
+        if not self.enabled[name]:
+            return "A0210"
+        if name not in self.apps:
+            return "A0210" if place == "captchaCode" else None
+        if place == "nowhere":
+            return "A0220"
+        if name + code in self.used:
+            return "A0210" if place == "captchaCode" else "A0220"
+        return None
+
+    @rule(session=sessions)
+    def enrol(self, session: Model | None) -> None:
+        if session is None:
+            return
+        token, expires = session.access_tokens[-1]
+        body = {"currentPassword": PASSWORD}
+        begun = self.gatehouse.request("POST", "/api/v1/users/me/totp", token=token, body=body)
+        if not (session.live(self.clock()) and self.clock() < expires):
+            assert begun.code == "A0230"
+        elif session.name in self.apps:
+            assert begun.code == "A0440"
+        else:
+            app = App(begun.data["secret"], self.clock)
+            body = {"code": app.code()}
+            assert self.gatehouse.request("PUT", "/api/v1/users/me/totp", token=token, body=body).status == 200
+            self.apps[session.name] = app
+            self.used.add(session.name + app.code())
+
+    @rule(name=st.sampled_from(NAMES))
+    def reset_the_factor(self, name: str) -> None:
+        number = self.gatehouse.run(self.gatehouse.service.accounts.user(name)).user.id
+        removed = self.gatehouse.run(self.gatehouse.service.factors.administration.reset(number, Caller()))
+        assert removed == (["totp"] if self.apps.pop(name, None) else [])
 
     @rule(session=sessions, behind=st.sampled_from([0, 0, 0, 1, 1, 2, 5]))
     def refresh(self, session: Model | None, behind: int) -> None:
