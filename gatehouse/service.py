@@ -25,6 +25,7 @@ from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.decoy_hashes import DecoyHashes
 from gatehouse.auth.login.hash_pool import HashPool
 from gatehouse.auth.login.login import Login
+from gatehouse.auth.login.places import Places
 from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.sessions.claims import ClaimSet
 from gatehouse.auth.sessions.ended_sessions import EndedSessions
@@ -44,6 +45,7 @@ from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.factors import Factors
 from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
 from gatehouse.stores.accounts.login_days import LoginDays
+from gatehouse.stores.accounts.login_places import LoginPlaces
 from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.passkeys import Passkeys
 from gatehouse.stores.accounts.roles import Roles
@@ -88,6 +90,7 @@ class Service:
     accounts: Accounts
     self_service: SelfService
     factors: FactorServices
+    places: Places
     activity_log: ActivityLog
     live_sessions: LiveSessions
     front_ends: FrontEnds
@@ -219,8 +222,10 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         second_factor=factors.at_login,
         exempt=settings.captcha_exempt_addresses,
     )
+    places = Places(store=LoginPlaces(stores.database), trail=stores.trail, sessions=sessions, audit=audit, clock=clock)
     authenticator = Authenticator(
         login=login,
+        places=places,
         sessions=sessions,
         profiles=Profiles(stores.users, clock),
         access=access,
@@ -274,6 +279,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
             sessions=sessions, accounts=accounts, hashes=hashes, throttle=throttle, audit=audit, clock=clock
         ),
         factors=factors,
+        places=places,
         activity_log=ActivityLog(stores.trail, days, stores.users, clock),
         live_sessions=LiveSessions(
             days=days,

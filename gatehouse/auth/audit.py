@@ -32,6 +32,7 @@ class Event(StrEnum):
 
     LOGIN = "login"
     LOGIN_FAILED = "login.failed"
+    LOGIN_NEW_PLACE = "login.new_place"
     LOGIN_LOCKED = "login.locked"
     REFRESH = "refresh"
     REFRESH_FAILED = "refresh.failed"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.login.login import Login, LoginAttempt
+    from gatehouse.auth.login.places import Places
     from gatehouse.auth.login.throttle import Throttle
     from gatehouse.auth.sessions.profiles import CachedProfile, Profiles
     from gatehouse.auth.sessions.sessions import Sessions
@@ -42,6 +43,7 @@ class Authenticator:
         self,
         *,
         login: Login,
+        places: Places,
         sessions: Sessions,
         profiles: Profiles,
         access: AccessTokens,
@@ -52,6 +54,7 @@ class Authenticator:
         access_ttl: int,
     ) -> None:
         self._login = login
+        self._places = places
         self._sessions = sessions
         self._profiles = profiles
         self._access = access
@@ -74,6 +77,7 @@ class Authenticator:
             raise CredentialsWrong("disabled while logging in")
         detail = {"factor": factor} if factor else None
         self._audit.record(Event.LOGIN, caller, user=session.user, session=session.id, detail=detail)
+        await self._places.note(session, caller)
         return tokens
 
     async def refresh(self, token: str, caller: Caller) -> TokenSet:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.api.http.user_agent import browser
 from gatehouse.auth.audit import SessionEnd
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.stores.errors import Missing
+from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

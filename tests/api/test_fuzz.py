@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.reply import language_of
-from gatehouse.api.http.user_agent import browser
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.sessions.tokens import RefreshTokens
 from gatehouse.parsing import networks
+from gatehouse.user_agent import browser
 from tests.support.inprocess import InProcess
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))

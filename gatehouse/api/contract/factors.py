@@ -67,6 +67,22 @@ class RecoveryCodesData(Struct):
     recoveryCodes: Annotated[list[str], Meta(description="Shown once, each good once.")]
 
 
+class LoginData(Struct):
+    """`factor` is what was shown beside the password, or instead of it; `session` ends it, while it is `active`."""
+
+    at: str
+    address: str
+    browser: str
+    factor: str
+    session: str
+    active: bool
+    newPlace: bool
+
+
+class LoginsData(Struct):
+    logins: list[LoginData]
+
+
 _PASSWORD_REFUSALS = (refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS)
 _PROOF_REFUSALS = (refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *_PASSWORD_REFUSALS)
 
@@ -109,6 +125,16 @@ OWN_ACCOUNT = (
         "The caller's second factors",
         Group.OWN_ACCOUNT,
         data=SecondFactorData,
+        secured=True,
+        refusals=STORE_REFUSALS,
+    ),
+    Operation(
+        "logins",
+        "GET",
+        f"{PREFIX}/users/me/logins",
+        "The caller's last 50 logins, newest first; those from a place never seen before are marked",
+        Group.OWN_ACCOUNT,
+        data=LoginsData,
         secured=True,
         refusals=STORE_REFUSALS,
     ),

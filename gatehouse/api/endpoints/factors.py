@@ -1,4 +1,4 @@
-"""One's own second factor: the authenticator app and the recovery codes."""
+"""One's own second factor: the authenticator app and the recovery codes; and one's recent logins."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from gatehouse.api.contract.factors import (
     EnrolmentTicketBody,
     FactorCodeBody,
     FactorProofBody,
+    LoginData,
+    LoginsData,
     NewTotpData,
     RecoveryCodesData,
     SecondFactorData,
 )
-from gatehouse.api.endpoints.passkeys import passkey_data
+from gatehouse.api.endpoints.passkeys import iso, passkey_data
 from gatehouse.api.http.reply import Reply, success
 
 if TYPE_CHECKING:
@@ -29,12 +31,14 @@ class FactorEndpoints:
     def __init__(self, service: Service) -> None:
         self._enrolment = service.factors.enrolment
         self._own_passkeys = service.factors.own_passkeys
+        self._places = service.places
         self._forced = service.factors.forced_enrolment
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
         return {
             "begin_enrolment": self.begin_enrolment,
             "confirm_enrolment": self.confirm_enrolment,
+            "logins": self.logins,
             "second_factor": self.second_factor,
             "begin_totp": self.begin_totp,
             "confirm_totp": self.confirm_totp,
@@ -46,6 +50,14 @@ class FactorEndpoints:
         status = await self._enrolment.status(principal.claims.user)
         passkeys = [passkey_data(each) for each in await self._own_passkeys.all(principal.claims.user)]
         return success(SecondFactorData(status.totp, passkeys, status.recovery_codes_left), request.language)
+
+    async def logins(self, request: Request, principal: Principal) -> Reply:
+        recent = await self._places.recent(principal.claims.user)
+        listed = [
+            LoginData(iso(each.at), each.address, each.browser, each.factor, each.session, each.active, each.new_place)
+            for each in recent
+        ]
+        return success(LoginsData(listed), request.language)
 
     async def begin_totp(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(CurrentPasswordBody)

@@ -8,8 +8,8 @@ from gatehouse.api.contract.qr_login import NewQrTicketData, QrRequestData, QrSt
 from gatehouse.api.contract.schemas import TokenData
 from gatehouse.api.endpoints.passkeys import iso
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.api.http.user_agent import browser
 from gatehouse.auth.login.qr_login import TICKET_SECONDS
+from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.api.http.user_agent import browser
+from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request

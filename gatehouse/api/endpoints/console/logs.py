@@ -15,8 +15,8 @@ from gatehouse.api.contract.console.logs import (
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.values import given_day, shown_time, span
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.api.http.user_agent import browser_name, system_name
 from gatehouse.auth.accounts.log import TITLES
+from gatehouse.user_agent import browser_name, system_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

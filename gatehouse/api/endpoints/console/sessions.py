@@ -9,8 +9,8 @@ from gatehouse.api.contract.schemas import EndedData
 from gatehouse.api.endpoints.console.acting import actor_of
 from gatehouse.api.endpoints.console.values import iso_time
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.api.http.user_agent import browser
 from gatehouse.auth.accounts.live_sessions import SessionPage
+from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

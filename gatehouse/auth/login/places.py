@@ -1,0 +1,103 @@
+"""Notices: a login from a place where the user was never seen is an event of its own, for the user to look at.
+
+A place is a network (IPv4 /24, IPv6 /48) with a kind of browser on a kind of system. The first place of a user is
+remembered without a notice: there is nothing to compare it with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from gatehouse import logs
+from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.user_agent import browser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
+    from gatehouse.stores.accounts.login_places import LoginPlaces
+    from gatehouse.stores.state.protocol import Session
+
+NETWORK_BITS = {4: 24, 6: 48}
+RECENT = 50
+
+log = logs.named("gatehouse.login")
+
+
+class RecentLogin(NamedTuple):
+    at: float
+    address: str
+    browser: str
+    factor: str
+    session: str
+    active: bool  # its session lives
+    new_place: bool
+
+
+class Places:
+    def __init__(
+        self,
+        *,
+        store: LoginPlaces,
+        trail: AuditTrail,
+        sessions: Sessions,
+        audit: Audit,
+        clock: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._trail = trail
+        self._sessions = sessions
+        self._audit = audit
+        self._clock = clock
+
+    async def note(self, session: Session, caller: Caller) -> None:
+        """After a login. A notice that cannot be stored refuses nobody who has logged in."""
+        try:
+            new = await self._store.seen(session.user, place_of(caller), self._clock())
+        except StoreUnavailable as problem:
+            log.warning("the place of a login was not remembered", user=session.user, problem=str(problem))
+            return
+        if new:
+            detail = {"browser": browser(caller.agent)}
+            self._audit.record(Event.LOGIN_NEW_PLACE, caller, user=session.user, session=session.id, detail=detail)
+
+    async def recent(self, user: int) -> list[RecentLogin]:
+        """The newest logins, newest first; one appears when its event is stored, a moment after the login."""
+        events = (Event.LOGIN.value, Event.LOGIN_NEW_PLACE.value)
+        entries = await self._trail.read(newest=2 * RECENT, user=user, events=events)
+        new = {entry.session for entry in entries if entry.event == Event.LOGIN_NEW_PLACE}
+        live = {session.id for session in await self._sessions.of(user)}
+        logins = [_login(entry, new, live) for entry in reversed(entries) if entry.event == Event.LOGIN]
+        return logins[:RECENT]
+
+
+def place_of(caller: Caller) -> str:
+    return hashlib.sha256(f"{_network(caller.address)}|{browser(caller.agent)}".encode(errors="replace")).hexdigest()
+
+
+def _network(address: str) -> str:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    return str(ipaddress.ip_network((parsed, NETWORK_BITS[parsed.version]), strict=False))
+
+
+def _login(entry: AuditEntry, new: set[str | None], live: set[str]) -> RecentLogin:
+    detail = msgspec.json.decode(entry.detail) if entry.detail else {}
+    return RecentLogin(
+        at=entry.at,
+        address=entry.address or "",
+        browser=browser(entry.agent or ""),
+        factor=str(detail.get("factor", "")),
+        session=entry.session or "",
+        active=entry.session in live,
+        new_place=entry.session in new,
+    )
