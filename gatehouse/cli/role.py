@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
+from gatehouse.cli.fields import scope, scope_name, scope_options
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.user import confirm
 from gatehouse.cli.with_service import with_service
@@ -29,15 +30,17 @@ def role() -> None:
 @click.argument("code")
 @click.option("--name", help="The name that people see.  [default: CODE]")
 @click.option("--allow", "perms", multiple=True, metavar="PERM", help="A perm to give; may be repeated.")
+@scope_options
 @with_service
-async def add(service: Service, code: str, name: str | None, perms: tuple[str, ...]) -> None:
+async def add(service: Service, /, code: str, name: str | None, perms: tuple[str, ...], **given: Any) -> None:
     """Add a role.
 
     \b
     Example:
       gatehouse role add AUDITOR --name "Auditor" --allow sys:log:query
     """
-    await service.accounts.add_role(code, name or code, perms)
+    values, departments = scope(given)
+    await service.accounts.add_role(code, name or code, perms, departments or (), **values)
     echo(f"Added role {code}.")
 
 
@@ -77,21 +80,25 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
 @click.option("--code", "new_code", metavar="CODE", help="A new code.")
 @click.option("--name", help="The name that people see.")
 @click.option("--enable/--disable", "enabled", default=None, help="A disabled role gives nothing to its holders.")
+@scope_options
 @with_service
-async def edit(service: Service, code: str, new_code: str | None, name: str | None, *, enabled: bool | None) -> None:
-    """Change a role's code or name, or switch it off and on.
+async def edit(service: Service, /, code: str, new_code: str | None, **given: Any) -> None:
+    """Change a role's code, name, place or data scope, or switch it off and on.
 
     \b
     Examples:
       gatehouse role edit AUDITOR --name "Internal audit"
       gatehouse role edit AUDITOR --disable
+      gatehouse role edit AUDITOR --data-scope chosen --dept 3 --dept 4
     """
-    given = {"code": new_code, "name": name, "enabled": enabled}
-    changes = {what: value for what, value in given.items() if value is not None}
-    if not changes:
+    values, departments = scope(given)
+    asked = {"code": new_code, "name": given["name"], "enabled": given["enabled"]}
+    changes = values | {what: value for what, value in asked.items() if value is not None}
+    if not changes and departments is None:
         raise click.UsageError("nothing to change: give at least one option")
-    await service.accounts.edit_role(code, **changes)
-    echo(f"Changed role {code}: {', '.join(sorted(changes))}.")
+    await service.accounts.edit_role(code, departments, **changes)
+    changed = [*changes, *(["departments"] if departments else [])]
+    echo(f"Changed role {code}: {', '.join(sorted(changed))}.")
 
 
 @role.command("delete")
@@ -148,4 +155,7 @@ def _summary(found: Role) -> dict[str, Any]:
         "enabled": output.enabled(found.enabled),
         "users": found.users,
         "perms": found.perms,
+        "sort": found.sort,
+        "data_scope": scope_name(found.data_scope),
+        "depts": found.departments,
     }

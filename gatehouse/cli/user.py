@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
+from gatehouse.cli.fields import GENDERS, contact, contact_options
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password
 from gatehouse.cli.user_factor import factor
@@ -49,6 +50,7 @@ user.add_command(factor)
 @click.option("--role", "roles", multiple=True, metavar="CODE", help="A role to grant; may be repeated.")
 @click.option("--avatar", default="", metavar="URL", help="URL of a picture.")
 @click.option("--captcha-exempt", is_flag=True, help="Needs no captcha, for a person who cannot see one.")
+@contact_options
 @password_options
 @json_option
 @with_service
@@ -77,6 +79,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
         created=service.clock(),
         avatar=given["avatar"],
         captcha_exempt=given["captcha_exempt"],
+        **contact(given),
     )
     number = await accounts.add_user(new, list(dict.fromkeys(given["roles"])))
     if as_json:
@@ -126,6 +129,9 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
     sessions = await service.sessions.of(profile.user.id)
     facts = _summary(profile) | {
         "avatar": profile.user.avatar,
+        "gender": GENDERS[profile.user.gender],
+        "mobile": profile.user.mobile,
+        "email": profile.user.email,
         "captcha_exempt": profile.user.captcha_exempt,
         "perms": profile.perms,
         "sessions": len(sessions),
@@ -140,6 +146,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
 @click.option("--dept", "department", type=ID, metavar="ID", help="Department.")
 @click.option("--avatar", metavar="URL", help="URL of a picture; empty for the default one.")
 @click.option("--captcha-exempt/--no-captcha-exempt", default=None, help="Whether a login needs no captcha.")
+@contact_options
 @with_service
 async def edit(service: Service, /, name: str, **given: Any) -> None:
     """Change what a user is called, where it belongs, how it looks.
@@ -149,7 +156,8 @@ async def edit(service: Service, /, name: str, **given: Any) -> None:
       gatehouse user edit ann --nickname "Ann Lee" --dept 3
       gatehouse user edit ann --captcha-exempt
     """
-    changes = {what: value for what, value in given.items() if value is not None}
+    others = {what: value for what, value in given.items() if what not in {"gender", "mobile", "email"}}
+    changes = {what: value for what, value in others.items() if value is not None} | contact(given)
     if not changes:
         raise click.UsageError("nothing to change: give at least one option")
     await service.accounts.edit_user(name, **changes)

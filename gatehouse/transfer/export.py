@@ -70,7 +70,9 @@ def _whole(path: Path) -> Iterator[BinaryIO]:
 async def _lines(database: Database, users: Users, form: Format, *, with_hashes: bool) -> AsyncIterator[Line | None]:
     if form is Format.JSONL:
         for department in await Departments(database).all():
-            yield DepartmentLine(department.id, department.name, department.parent)
+            yield DepartmentLine(
+                department.id, department.name, department.parent, department.code, department.sort, department.enabled
+            )
         menus = Menus(database)
         for menu in await menus.all():
             values = asdict(menu)
@@ -78,7 +80,16 @@ async def _lines(database: Database, users: Users, form: Format, *, with_hashes:
         given = await menus.by_role()
         for role in await Roles(database).all():
             shown = sorted(given.get(role.code, ()))
-            yield RoleLine(role.code, role.name, role.enabled, list(role.perms), shown)
+            yield RoleLine(
+                code=role.code,
+                name=role.name,
+                enabled=role.enabled,
+                perms=list(role.perms),
+                menus=shown,
+                sort=role.sort,
+                data_scope=role.data_scope,
+                depts=list(role.departments),
+            )
     else:
         yield None  # the line with the names of the columns
     after = 0
@@ -100,7 +111,10 @@ def _user(profile: Profile, *, with_hashes: bool) -> UserLine:
         captcha_exempt=user.captcha_exempt,
         created=user.created,
         roles=list(profile.roles),
-        password_hash=user.password if with_hashes else UNSET,
+        password_hash=user.password if with_hashes and user.password else UNSET,
+        gender=user.gender,
+        mobile=user.mobile,
+        email=user.email,
     )
 
 

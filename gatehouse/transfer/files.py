@@ -23,7 +23,7 @@ Key = TypeVar("Key")
 Row = TypeVar("Row")
 
 # Empty cells of these columns mean empty; of all others, that nothing is said.
-_MAY_BE_EMPTY = {"avatar", "roles"}
+_MAY_BE_EMPTY = {"avatar", "roles", "mobile", "email"}
 
 
 class UserFile:
@@ -159,7 +159,14 @@ def _department(place: str, line: DepartmentLine) -> DepartmentRow:
     policy.check_text("department name", line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
-    return DepartmentRow(place, line.id, line.name, line.parent)
+    said = _said_by(line)
+    if "sort" in said:
+        policy.check_sort(said["sort"])
+    if said.get("code"):
+        policy.check_text("department code", said["code"])
+    return DepartmentRow(
+        place, line.id, line.name, line.parent, said.get("code"), said.get("sort"), said.get("enabled")
+    )
 
 
 def _role(place: str, line: RoleLine) -> RoleRow:
@@ -167,7 +174,14 @@ def _role(place: str, line: RoleLine) -> RoleRow:
     policy.check_text("role name", line.name)
     for perm in line.perms:
         policy.check_perm(perm)
-    return RoleRow(place, line.code, line.name, line.enabled, tuple(dict.fromkeys(line.perms)))
+    said = _said_by(line)
+    if "sort" in said:
+        policy.check_sort(said["sort"])
+    if "data_scope" in said:
+        policy.check_data_scope(said["data_scope"])
+    chosen = tuple(sorted(set(said["depts"]))) if "depts" in said else None
+    perms = tuple(dict.fromkeys(line.perms))
+    return RoleRow(place, line.code, line.name, line.enabled, perms, said.get("sort"), said.get("data_scope"), chosen)
 
 
 def _menu(place: str, line: MenuLine) -> MenuRow:
@@ -179,7 +193,7 @@ def _menu(place: str, line: MenuLine) -> MenuRow:
 
 
 def _user(place: str, line: UserLine) -> UserRow:
-    said = {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}
+    said = _said_by(line)
     return UserRow(
         place=f"{place} {line.username!r}",
         id=said.get("id"),
@@ -192,4 +206,11 @@ def _user(place: str, line: UserLine) -> UserRow:
         captcha_exempt=said.get("captcha_exempt"),
         created=said.get("created"),
         roles=frozenset(said["roles"]) if "roles" in said else None,
+        gender=said.get("gender"),
+        mobile=said.get("mobile"),
+        email=said.get("email"),
     )
+
+
+def _said_by(line: Line) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from gatehouse.stores.errors import Missing, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import URL, Connection, Select, TableClause
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -64,13 +64,20 @@ class Foreign:
         with _told(self._address):
             return [dict(row) for row in (await self._connection.execute(query)).mappings()]
 
-    async def find(self, tables: Mapping[str, Mapping[str, Wanted]]) -> dict[str, tuple[TableClause, dict[str, str]]]:
-        """Each table with the names its columns have here. `Missing` names everything that is not there."""
+    async def find(
+        self, tables: Mapping[str, Mapping[str, Wanted]], optional: Collection[str] = ()
+    ) -> dict[str, tuple[TableClause, dict[str, str]]]:
+        """Each table with the names its columns have here. `Missing` names everything that is not there.
+
+        Optional tables may be missing as a whole.
+        """
         with _told(self._address):
             there = await self._connection.run_sync(_columns, tuple(tables))
         missing = []
         found = {}
         for name, columns in tables.items():
+            if name not in there and name in optional:
+                continue
             if name not in there:
                 missing.append(f"table {name}")
                 continue

@@ -7,7 +7,8 @@ go on, as with every other change to accounts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from sqlalchemy.exc import IntegrityError
@@ -17,7 +18,7 @@ from gatehouse.auth.audit import Caller, Event, SessionEnd
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.bulk import Added, Batch, Bulk, Changed
 from gatehouse.stores.accounts.departments import Department, Departments
-from gatehouse.stores.accounts.roles import Role, Roles
+from gatehouse.stores.accounts.roles import DataScope, Role, Roles
 from gatehouse.stores.accounts.users import Users, name_key
 from gatehouse.stores.errors import Duplicate
 from gatehouse.transfer.menus import MenuImport
@@ -25,7 +26,7 @@ from gatehouse.transfer.plan import Context, Plan, Seen, plan
 from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.bulk import Held
@@ -96,25 +97,26 @@ class Importer:
         rows, remarks = cut_cycles(rows, {one.id: one.parent for one in here.values()})
         self._summary.adapted += remarks
         new = [row for row in rows if row.id not in here]
-        changed = [
-            row for row in rows if row.id in here and (row.name, row.parent) != (here[row.id].name, here[row.id].parent)
-        ]
+        changed = [row for row in rows if row.id in here and _department(row, here[row.id]) != here[row.id]]
+        switched = [row.id for row in changed if row.enabled not in {None, here[row.id].enabled}]
         self._summary.departments = ImportCount(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
         if entries and not self._dry_run:
-            await self._bulk.write_departments(
-                [Department(row.id, row.name, row.parent, 0) for row in [*new, *changed]], entries
-            )
+            wanted = [_department(row, here.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]]
+            await self._bulk.write_departments(wanted, entries)
+            if switched:
+                await self._state.raise_epochs(await self._bulk.people_below(switched), self._clock())
         tops = [row.id for row in rows if row.parent is None]
         return frozenset(here) | {row.id for row in rows}, min(tops or here)
 
     async def _bring_roles(self, rows: Sequence[RoleRow]) -> frozenset[str]:
         """The codes of all roles there will be."""
         here = {role.code: role for role in await self._roles.all()}
-        wanted = [Role(0, row.code, row.name, row.enabled, tuple(sorted(row.perms)), 0) for row in rows]
+        known = {one.id for one in await self._departments.all()}
+        wanted = [_role(row, here.get(row.code), known, self._clock()) for row in rows]
         new = [role for role in wanted if role.code not in here]
-        changed = [role for role in wanted if role.code in here and _differs(role, here[role.code])]
+        changed = [role for role in wanted if role.code in here and role != here[role.code]]
         self._summary.roles = ImportCount(len(new), len(changed), len(wanted) - len(new) - len(changed))
         entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
         entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
@@ -210,5 +212,24 @@ class Importer:
         )
 
 
-def _differs(wanted: Role, here: Role) -> bool:
-    return (wanted.name, wanted.enabled, wanted.perms) != (here.name, here.enabled, here.perms)
+def _department(row: DepartmentRow, here: Department) -> Department:
+    """The department as the row has it; what the row does not say is as it is here."""
+    given = {"name": row.name, "code": row.code, "sort": row.sort, "enabled": row.enabled}
+    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(here, parent=row.parent, **said)
+
+
+def _role(row: RoleRow, here: Role | None, known: Collection[int], now: float) -> Role:
+    """The role as the row has it; what the row does not say is as it is here."""
+    here = here or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
+    scope = here.data_scope if row.data_scope is None else row.data_scope
+    chosen = here.departments if row.departments is None else tuple(one for one in row.departments if one in known)
+    return replace(
+        here,
+        name=row.name,
+        enabled=row.enabled,
+        perms=tuple(sorted(row.perms)),
+        sort=here.sort if row.sort is None else row.sort,
+        data_scope=scope,
+        departments=chosen if scope == DataScope.CHOSEN else (),
+    )

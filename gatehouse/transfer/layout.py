@@ -34,14 +34,20 @@ class DepartmentLine(Struct, tag="department", forbid_unknown_fields=True):
     id: int
     name: str
     parent: int | None
+    code: str | UnsetType = UNSET
+    sort: int | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
 
 
-class RoleLine(Struct, tag="role", forbid_unknown_fields=True):
+class RoleLine(Struct, tag="role", forbid_unknown_fields=True, rename="camel"):
     code: str
     name: str
     enabled: bool
     perms: list[str]
     menus: list[int] | UnsetType = UNSET  # folders, pages and links that the role shows
+    sort: int | UnsetType = UNSET
+    data_scope: int | UnsetType = UNSET  # 1 all, 2 department and below, 3 department, 4 own, 5 those of `depts`
+    depts: list[int] | UnsetType = UNSET
 
 
 class MenuLine(Struct, tag="menu", forbid_unknown_fields=True, rename="camel", omit_defaults=True):
@@ -79,6 +85,9 @@ class UserLine(Struct, tag="user", forbid_unknown_fields=True, rename="camel", o
     created: float | UnsetType = UNSET
     roles: list[str] | UnsetType = UNSET
     password_hash: str | UnsetType = UNSET
+    gender: int | UnsetType = UNSET
+    mobile: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
 
 
 Line = DepartmentLine | RoleLine | MenuLine | UserLine
@@ -86,4 +95,5 @@ Line = DepartmentLine | RoleLine | MenuLine | UserLine
 # The columns of CSV, in this order; a file to read may have any of them, in any order.
 COLUMNS = (
     "id", "username", "nickname", "avatar", "deptId", "enabled", "captchaExempt", "created", "roles", "passwordHash",
+    "gender", "mobile", "email",
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gatehouse.auth.accounts.default_menus import are_untouched
+from gatehouse.auth.accounts.perms import canonical
 from gatehouse.auth.audit import Event
 from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
 from gatehouse.transfer.foreign import number
@@ -44,7 +45,7 @@ def read_row(row: Mapping[str, Any], text: Callable[[object], str]) -> MenuRow |
         return Remark(place, "not an id" if key <= 0 else f"no type of menu: {row['type']!r}")
     path = str(row.get("route_path") or "")
     link = kind is MenuType.LINK
-    perm = shown(str(row["perm"] or ""), 128) if kind is MenuType.BUTTON else ""
+    perm = canonical(shown(str(row["perm"] or ""), 128)) if kind is MenuType.BUTTON else ""
     return MenuRow(
         place,
         Menu(

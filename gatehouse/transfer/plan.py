@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.login.decoy_hashes import decoy_argon2
 from gatehouse.auth.login.passwords import is_affordable, is_readable
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, shown
@@ -154,6 +153,21 @@ def _settled(row: UserRow, context: Context, decided: Plan) -> UserRow:
         except ValueError as problem:
             decided.adapted.append(Remark(row.place, f"{problem}: left empty"))
             row = replace(row, avatar="")
+    return _with_good_contact(row, decided)
+
+
+def _with_good_contact(row: UserRow, decided: Plan) -> UserRow:
+    for name, check, nothing in (
+        ("gender", policy.check_gender, 0), ("mobile", policy.check_mobile, ""), ("email", policy.check_email, ""),
+    ):  # fmt: skip
+        value: Any = getattr(row, name)
+        try:
+            if value is not None:
+                check(value)
+        except ValueError as problem:
+            decided.adapted.append(Remark(row.place, f"{problem}: left empty"))
+            fields: dict[str, Any] = {name: nothing}
+            row = replace(row, **fields)
     return row
 
 
@@ -164,10 +178,13 @@ def _new(row: UserRow, context: Context) -> User:
         nickname=row.nickname or row.username,
         avatar=row.avatar or "",
         department=context.root if row.department is None else row.department,
-        password=row.password or decoy_argon2(),
+        password=row.password or "",
         enabled=row.enabled is not False,
         captcha_exempt=bool(row.captcha_exempt),
         created=context.now if row.created is None else row.created,
+        gender=row.gender or 0,
+        mobile=row.mobile or "",
+        email=row.email or "",
     )
 
 
@@ -179,6 +196,9 @@ def _compare(row: UserRow, held: Held, context: Context, decided: Plan) -> None:
         "department": row.department,
         "enabled": row.enabled,
         "captcha_exempt": row.captcha_exempt,
+        "gender": row.gender,
+        "mobile": row.mobile,
+        "email": row.email,
         "password": row.password if context.overwrite_passwords else None,
     }
     values = {name: value for name, value in given.items() if value is not None and value != getattr(held.user, name)}

@@ -26,6 +26,9 @@ class DepartmentRow:
     id: int
     name: str
     parent: int | None
+    code: str | None = None
+    sort: int | None = None
+    enabled: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,9 @@ class RoleRow:
     name: str
     enabled: bool
     perms: tuple[str, ...]
+    sort: int | None = None
+    data_scope: int | None = None
+    departments: tuple[int, ...] | None = None  # those chosen, if that is the data scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,9 @@ class UserRow:
     captcha_exempt: bool | None = None
     created: float | None = None
     roles: frozenset[str] | None = None
+    gender: int | None = None
+    mobile: str | None = None
+    email: str | None = None
 
 
 class Source(Protocol):

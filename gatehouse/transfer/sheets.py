@@ -11,6 +11,8 @@ import re
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+from gatehouse.transfer.formulas import quote, unquote
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -21,7 +23,6 @@ PARTS_MAX = 200
 ROWS_MAX = 2_000
 CELL_MAX = 2_000
 
-_LIKE_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # XML 1.0 has no place for these.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -44,15 +45,10 @@ def write_sheet(title: str, rows: Iterable[Sequence[str]]) -> bytes:
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title)
     for row in rows:
-        sheet.append([harmless(text) for text in row])
+        sheet.append([quote(_UNWRITABLE.sub(" ", text)) for text in row])
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
-
-
-def harmless(text: str) -> str:
-    clean = _UNWRITABLE.sub(" ", text)
-    return f"'{clean}" if clean.startswith(_LIKE_FORMULA) else clean
 
 
 def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
@@ -99,4 +95,4 @@ def _text(cell: Any) -> Cell:
     if cell.data_type == "f":
         return Formula()
     text = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()[:CELL_MAX]
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_LIKE_FORMULA) else text
+    return unquote(text)

@@ -1,7 +1,9 @@
 """Reads the tables that backends of the youlai family keep their people in.
 
-    sys_user       id, username, nickname, password, dept_id, avatar, status, is_deleted, create_time
-    sys_role       id, code, name, status, is_deleted
+    sys_user       id, username, nickname, password, dept_id, avatar, status, is_deleted, create_time,
+                   gender, mobile, email
+    sys_role       id, code, name, status, is_deleted, sort, data_scope
+    sys_role_dept  role_id, dept_id         only where roles can have chosen departments
     sys_menu       id, type, perm, parent_id, name, route_path, component, ...
                                             a button (type B or 4) carries a perm
     sys_user_role  user_id, role_id         sys_role_menu  role_id, menu_id
@@ -20,10 +22,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from gatehouse.auth.accounts import policy
+from gatehouse.auth.accounts.perms import canonical
 from gatehouse.stores.accounts.menus import MenuType
-from gatehouse.transfer.foreign import Wanted, moment, number, reading
+from gatehouse.transfer.foreign import moment, number, reading
 from gatehouse.transfer.menus import MenuRow, read_row
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow, shown
+from gatehouse.transfer.youlai_tables import OPTIONAL, TABLES, data_scopes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -34,56 +38,6 @@ if TYPE_CHECKING:
 
     Found = dict[str, tuple[TableClause, dict[str, str]]]
 
-_ID = Wanted(("id",))
-_DELETED = ("is_deleted", "deleted")
-TABLES = {
-    "sys_user": {
-        "id": _ID,
-        "username": Wanted(("username", "user_name")),
-        "password": Wanted(("password",)),
-        "status": Wanted(("status",)),
-        "deleted": Wanted(_DELETED),
-        "nickname": Wanted(("nickname", "nick_name"), required=False),
-        "department": Wanted(("dept_id",), required=False),
-        "avatar": Wanted(("avatar",), required=False),
-        "created": Wanted(("create_time", "gmt_create", "created_at"), required=False),
-    },
-    "sys_role": {
-        "id": _ID,
-        "code": Wanted(("code", "role_code")),
-        "name": Wanted(("name", "role_name")),
-        "status": Wanted(("status",)),
-        "deleted": Wanted(_DELETED),
-    },
-    "sys_menu": {
-        "id": _ID,
-        "type": Wanted(("type", "menu_type")),
-        "perm": Wanted(("perm", "perms", "permission")),
-        "parent": Wanted(("parent_id",), required=False),
-        "name": Wanted(("name", "menu_name"), required=False),
-        "route_name": Wanted(("route_name",), required=False),
-        "route_path": Wanted(("route_path", "path"), required=False),
-        "component": Wanted(("component",), required=False),
-        "external_url": Wanted(("external_url",), required=False),
-        "icon": Wanted(("icon",), required=False),
-        "redirect": Wanted(("redirect", "redirect_url"), required=False),
-        "params": Wanted(("params",), required=False),
-        "sort": Wanted(("sort",), required=False),
-        "visible": Wanted(("visible",), required=False),
-        "keep_alive": Wanted(("keep_alive",), required=False),
-        "always_show": Wanted(("always_show",), required=False),
-        "deleted": Wanted(_DELETED, required=False),
-    },
-    "sys_user_role": {"user": Wanted(("user_id",)), "role": Wanted(("role_id",))},
-    "sys_role_menu": {"role": Wanted(("role_id",)), "menu": Wanted(("menu_id",))},
-    "sys_dept": {
-        "id": _ID,
-        "name": Wanted(("name", "dept_name")),
-        "parent": Wanted(("parent_id",)),
-        "deleted": Wanted(_DELETED, required=False),
-    },
-}
-
 BUTTONS = {"B", "4", "BUTTON"}
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
 _SCHEME = re.compile(r"\{(bcrypt|argon2(@\w+)?)\}", re.IGNORECASE)
@@ -92,7 +46,7 @@ _SCHEME = re.compile(r"\{(bcrypt|argon2(@\w+)?)\}", re.IGNORECASE)
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Youlai]:
     async with reading(url) as foreign:
-        yield Youlai(foreign, await foreign.find(TABLES))
+        yield Youlai(foreign, await foreign.find(TABLES, OPTIONAL))
 
 
 class Youlai:
@@ -118,7 +72,9 @@ class Youlai:
                 self.refused.append(Remark(place, "not an id"))
                 continue
             name = self._label(place, row["name"], f"Department {key}")
-            rows.append(DepartmentRow(place, key, name, number(row["parent"]) or None))  # the top has the parent 0
+            code = shown(str(row.get("code") or "")) if "code" in row else None
+            parent = number(row["parent"]) or None  # the top has the parent 0
+            rows.append(DepartmentRow(place, key, name, parent, code, _sort(row)))
         return rows
 
     async def roles(self) -> Sequence[RoleRow]:
@@ -126,6 +82,10 @@ class Youlai:
         table = sorted(await self._all("sys_role"), key=_key)
         # Deleted ones too: whoever got such a role by an earlier import is to lose it.
         self.knows_roles = frozenset(str(row["code"]) for row in table)
+        chosen = await self._chosen_departments()
+        given_scopes = {_key(row): number(row.get("data_scope")) for row in table}
+        said = "data_scope" in self._found["sys_role"][1]
+        scopes = data_scopes(given_scopes, newer="sys_role_dept" in self._found) if said else {}
         rows = []
         for row in table:
             key, code = _key(row), str(row["code"] or "")
@@ -134,8 +94,18 @@ class Youlai:
                 continue
             self._roles[key] = code
             name = self._label(place, row["name"], code)
-            rows.append(RoleRow(place, code, name, number(row["status"]) == 1, tuple(sorted(perms.get(key, ())))))
+            enabled, given = number(row["status"]) == 1, tuple(sorted(perms.get(key, ())))
+            scope = scopes.get(key)
+            rows.append(RoleRow(place, code, name, enabled, given, _sort(row), scope, chosen.get(key, ())))
         return rows
+
+    async def _chosen_departments(self) -> dict[int, tuple[int, ...]]:
+        chosen: dict[int, set[int]] = {}
+        for row in await self._all("sys_role_dept") if "sys_role_dept" in self._found else []:
+            role, department = number(row["role"]), number(row["department"])
+            if role is not None and department is not None:
+                chosen.setdefault(role, set()).add(department)
+        return {role: tuple(sorted(departments)) for role, departments in chosen.items()}
 
     def _may_come(self, place: str, code: str) -> bool:
         try:
@@ -152,7 +122,7 @@ class Youlai:
     async def _perms_by_role(self) -> dict[int, set[str]]:
         buttons: dict[int, str] = {}
         for row in await self._all("sys_menu"):
-            perm = str(row["perm"] or "").strip()
+            perm = canonical(str(row["perm"] or "").strip())
             if _text(row["type"]).strip().upper() not in BUTTONS or not perm or _is_deleted(row):
                 continue
             try:
@@ -252,7 +222,19 @@ def _user(row: dict[str, Any], roles: frozenset[str]) -> UserRow:
         enabled=number(row["status"]) == 1,
         created=moment(row.get("created")),
         roles=roles,
+        gender=_gender(row.get("gender")),
+        mobile=None if "mobile" not in row else str(row["mobile"] or "").strip(),
+        email=None if "email" not in row else str(row["email"] or "").strip(),
     )
+
+
+def _sort(row: dict[str, Any]) -> int | None:
+    return max(0, number(row["sort"]) or 0) if "sort" in row else None
+
+
+def _gender(value: object) -> int | None:
+    given = number(value)
+    return given if given in {0, 1, 2} else 0 if value is not None else None
 
 
 def _text(value: object) -> str:

@@ -60,11 +60,25 @@ def test_a_deleted_role_is_gone_from_its_holders(
 def test_roles_are_listed_and_shown(typed: Terminal, clerk: str) -> None:
     listed = {each["code"]: each for each in typed("role", "list", "--json").json}
     assert listed[clerk] == {
-        "code": clerk, "name": "Clerk", "enabled": True, "users": 1, "perms": ["sys:log:query"],
+        "code": clerk, "name": "Clerk", "enabled": True, "users": 1, "perms": ["sys:log:query"], "sort": 0,
+        "data_scope": "own", "depts": [],
     }  # fmt: skip
     assert clerk in typed("role", "list").done()
     assert typed("role", "show", clerk, "--json").json == listed[clerk]
     assert "sys:log:query" in typed("role", "show", clerk).done()
+
+
+def test_a_role_has_a_place_and_a_data_scope(typed: Terminal, clerk: str) -> None:
+    typed("role", "edit", clerk, "--data-scope", "chosen", "--dept", "1", "--sort", "3").done()
+    shown = typed("role", "show", clerk, "--json").json
+    assert (shown["data_scope"], shown["depts"], shown["sort"]) == ("chosen", [1], 3)
+    typed("role", "edit", clerk, "--data-scope", "department-and-below").done()
+    shown = typed("role", "show", clerk, "--json").json
+    assert (shown["data_scope"], shown["depts"]) == ("department-and-below", [])
+    typed("role", "add", f"{clerk}-3", "--dept", "1").done()
+    assert typed("role", "show", f"{clerk}-3", "--json").json["data_scope"] == "chosen"
+    assert "--data-scope chosen" in typed("role", "edit", clerk, "--data-scope", "own", "--dept", "1").refused()
+    assert "does not exist" in typed("role", "edit", clerk, "--dept", "999").refused()
 
 
 def test_roles_that_are_wrong_get_one_line(typed: Terminal, clerk: str) -> None:

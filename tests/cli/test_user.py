@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import httpx
 
+from gatehouse.serving.preparation import prepare
+from gatehouse.settings import load
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGIN, ME, assert_failure, bearer, credentials, login, refresh
+from tests.support.running import Running
 
 
 def test_a_user_that_was_added_logs_in_with_all_it_was_given(client: httpx.Client, typed: Terminal) -> None:
@@ -94,6 +100,28 @@ def test_show_tells_all_about_a_user(typed: Terminal, somebody: str, tokens: dic
     page = typed("user", "show", somebody).done()
     assert "sys:user:add" in page
     assert facts["created"][:10] in page
+
+
+def test_contact_fields_are_set_and_shown(typed: Terminal, somebody: str) -> None:
+    typed("user", "edit", somebody, "--gender", "female", "--mobile", "138 0013", "--email", "a@example.com").done()
+    facts = typed("user", "show", somebody, "--json").json
+    assert (facts["gender"], facts["mobile"], facts["email"]) == ("female", "138 0013", "a@example.com")
+    typed("user", "edit", somebody, "--mobile", "", "--gender", "unknown").done()
+    facts = typed("user", "show", somebody, "--json").json
+    assert (facts["gender"], facts["mobile"], facts["email"]) == ("unknown", "", "a@example.com")
+    assert "an email address reads" in typed("user", "edit", somebody, "--email", "nobody").refused()
+    assert "a mobile number has" in typed("user", "edit", somebody, "--mobile", "call me").refused()
+
+
+def test_the_last_administrator_stays(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data")
+    asyncio.run(prepare(load(environ=running.env)))
+    typed = Terminal(running.env)
+    for verb, *rest in (["disable"], ["delete", "--yes"], ["revoke", "ADMIN"]):
+        assert "one enabled administrator must remain" in typed("user", verb, "admin", *rest).refused()
+    assert "must remain" in typed("role", "edit", "ADMIN", "--disable").refused()
+    assert "must remain" in typed("role", "deny", "ADMIN", "sys:user:list").refused()
+    assert "must remain" in typed("role", "delete", "ADMIN", "--yes").refused()
 
 
 def test_grant_and_revoke_show_in_users_me(

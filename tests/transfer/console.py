@@ -115,8 +115,10 @@ class Console:
         self.users.append({"id": number, "username": username, self.version.deleted: deleted, **usual, **values})
         self.user_roles += [(number, role) for role in roles]
 
-    def role(self, number: int, code: str, *menus: int, status: int = 1, deleted: int = 0) -> None:
-        values = {"id": number, "code": code, "name": f"Role {code}", "sort": 1, "status": status, "data_scope": 0}
+    def role(
+        self, number: int, code: str, *menus: int, status: int = 1, deleted: int = 0, scope: int | None = 0
+    ) -> None:
+        values = {"id": number, "code": code, "name": f"Role {code}", "sort": 1, "status": status, "data_scope": scope}
         self.roles.append({**values, self.version.deleted: deleted})
         self.role_menus += [(number, menu) for menu in menus]
 

@@ -25,7 +25,8 @@ def lived_in(place: Place, sqlite_url: str) -> Place:
     console.user(11, "disabled", status=0)
     console.write()
     place.bring(sqlite_url)
-    place.typed("user", "edit", "test", "--captcha-exempt").done()
+    place.typed("user", "edit", "test", "--captcha-exempt", "--gender", "female", "--email", "t@example.com").done()
+    place.typed("role", "edit", "PAUSED", "--data-scope", "chosen", "--dept", "9", "--sort", "5").done()
     return place
 
 

@@ -61,6 +61,61 @@ def test_only_buttons_carry_perms(place: Place, console: Console) -> None:
     assert place.typed("role", "show", "PAGES", "--json").json["perms"] == ["sys:user:query"]
 
 
+def test_contact_fields_and_places_come_along(place: Place, console: Console) -> None:
+    console.user(10, "ada", 3, gender=2, mobile=" 138 0013 ", email="ada@example.com")
+    console.user(11, "bob", 3, gender=9, mobile="none yet", email="bob at home")
+    console.write()
+    told = place.bring(console.url)
+    people = place.people()
+    shown = {name: [people[name][key] for key in ("gender", "mobile", "email")] for name in ("ada", "bob")}
+    assert shown == {"ada": [2, "138 0013", "ada@example.com"], "bob": [0, "", ""]}
+    assert [remark["text"] for remark in told["adapted"]] == [
+        "a mobile number has up to 32 digits, spaces and + - ( ): left empty",
+        "an email address reads name@domain and has at most 254 characters: left empty",
+    ]
+    assert place.typed("role", "show", "GUEST", "--json").json["sort"] == 1
+    assert place.bring(console.url)["users"]["changed"] == 0
+
+
+def test_a_perm_that_older_consoles_call_otherwise_is_the_same(place: Place, console: Console) -> None:
+    console.menu(20, "sys:user:password:reset")
+    console.role(4, "HELPDESK", 20)
+    console.write()
+    assert place.bring(console.url)["refused"] == []
+    assert place.typed("role", "show", "HELPDESK", "--json").json["perms"] == ["sys:user:reset-password"]
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen", "scopes"),
+    [
+        ((0, 1, 2, 3), (), ("all", "department-and-below", "department", "own")),
+        ((1, 2, 3, 4), (), ("all", "department-and-below", "department", "own")),
+        ((1, 5, 3, None), (2,), ("all", "chosen", "department", "own")),
+        ((1, 2, 2, 3), (), ("department-and-below", "department", "department", "own")),
+        ((0, 9, None, 3), (), ("all", "own", "own", "own")),
+    ],
+    ids=["from zero", "from one", "with chosen", "nothing tells", "odd"],
+)
+def test_data_scopes_of_both_counts(
+    place: Place, sqlite_url: str, given: tuple[int | None, ...], chosen: tuple[int, ...], scopes: tuple[str, ...]
+) -> None:
+    """Where nothing tells which count it is, a role sees less and not more."""
+    console = Console(sqlite_url)
+    console.department(1, "Top")
+    console.department(2, "North", 1)
+    for number, scope in enumerate(given, 1):
+        console.role(number, f"R{number}", scope=scope)
+    console.write()
+    if chosen:
+        with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as db:
+            db.execute("CREATE TABLE sys_role_dept (role_id INTEGER, dept_id INTEGER)")
+            db.executemany("INSERT INTO sys_role_dept VALUES (2, ?)", [(each,) for each in (*chosen, 99)])
+    place.bring(sqlite_url)
+    shown = [place.typed("role", "show", f"R{number}", "--json").json for number in range(1, 5)]
+    assert tuple(role["data_scope"] for role in shown) == scopes
+    assert shown[1]["depts"] == list(chosen)
+
+
 def test_perms_of_another_form_are_refused_and_named(place: Place, console: Console) -> None:
     console.menu(20, "everything")
     console.menu(21, "sys:user")

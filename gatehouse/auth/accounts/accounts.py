@@ -122,12 +122,14 @@ class Accounts:
             raise Missing(f"there is no role {code!r}")
         return found
 
-    async def add_role(self, code: str, name: str, perms: Sequence[str] = (), **values: Any) -> None:
-        await self.role_changes.add(self._operator, {"code": code, "name": name, **values}, perms)
+    async def add_role(
+        self, code: str, name: str, perms: Sequence[str] = (), departments: Sequence[int] = (), **values: Any
+    ) -> None:
+        await self.role_changes.add(self._operator, {"code": code, "name": name, **values}, perms, departments)
 
-    async def edit_role(self, code: str, /, **values: Any) -> None:
-        """Change code, name, enabled, sort or data_scope."""
-        await self.role_changes.edit(self._operator, (await self.role(code)).id, values)
+    async def edit_role(self, code: str, departments: Sequence[int] | None = None, /, **values: Any) -> None:
+        """Change code, name, enabled, sort or data_scope, and the chosen departments unless they are None."""
+        await self.role_changes.edit(self._operator, (await self.role(code)).id, values, departments)
 
     async def delete_role(self, code: str) -> None:
         await self.role_changes.delete(self._operator, [(await self.role(code)).id])

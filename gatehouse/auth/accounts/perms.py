@@ -36,6 +36,15 @@ MANAGEMENT_PERMS = tuple(
 )
 
 
+# Consoles from 2.11 to 2.25 call it by four segments, which users/me cannot show.
+_CANONICAL = {"sys:user:password:reset": "sys:user:reset-password"}
+
+
+def canonical(perm: str) -> str:
+    """The name of a perm that was read from elsewhere, in the form that is stored."""
+    return _CANONICAL.get(perm, perm)
+
+
 def names_of(perm: str) -> tuple[str, ...]:
     """Every name of one perm, the current one first."""
     head, _, action = perm.rpartition(":")

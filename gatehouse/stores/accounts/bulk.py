@@ -9,7 +9,17 @@ from sqlalchemy import delete, insert, or_, select, text, update
 
 from gatehouse.stores.accounts import audit_trail
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import departments, menus, role_menus, role_perms, roles, user_roles, users
+from gatehouse.stores.accounts.departments import below
+from gatehouse.stores.accounts.schema import (
+    departments,
+    menus,
+    role_departments,
+    role_menus,
+    role_perms,
+    roles,
+    user_roles,
+    users,
+)
 from gatehouse.stores.accounts.users import User, name_key
 
 if TYPE_CHECKING:
@@ -104,16 +114,31 @@ class Bulk:
         """Make each role as given, perms included; its id is ours."""
         async with self._database.writing() as db:
             for role in wanted:
-                values = {"name": role.name, "enabled": role.enabled}
+                values: dict[str, Any] = {
+                    "name": role.name,
+                    "enabled": role.enabled,
+                    "sort": role.sort,
+                    "data_scope": role.data_scope,
+                    "created": role.created,
+                }
                 number = await db.scalar(select(roles.c.id).where(roles.c.code == role.code))
                 if number is None:
                     number = new_id(await db.execute(insert(roles).values(code=role.code, **values)))
                 else:
                     await db.execute(update(roles).where(roles.c.id == number).values(**values))
                     await db.execute(delete(role_perms).where(role_perms.c.role == number))
+                    await db.execute(delete(role_departments).where(role_departments.c.role == number))
                 if role.perms:
                     await db.execute(insert(role_perms), [{"role": number, "perm": perm} for perm in role.perms])
+                if role.departments:
+                    chosen = [{"role": number, "department": department} for department in role.departments]
+                    await db.execute(insert(role_departments), chosen)
             await _record(db, entries)
+
+    async def people_below(self, tops: Sequence[int]) -> Sequence[int]:
+        """Everybody in these departments and in those below them."""
+        async with self._database.reading() as db:
+            return (await db.scalars(select(users.c.id).where(users.c.department.in_(below(tops))))).all()
 
     async def write_departments(self, wanted: Sequence[Department], entries: Sequence[AuditEntry]) -> None:
         """Make each department as given, under its own id; parents stand before their children."""
@@ -124,7 +149,13 @@ class Bulk:
                 if one.id not in known:
                     await db.execute(insert(departments).values(id=one.id, name=one.name))
             for one in wanted:
-                values = {"name": one.name, "parent": one.parent}
+                values = {
+                    "name": one.name,
+                    "parent": one.parent,
+                    "code": one.code,
+                    "sort": one.sort,
+                    "enabled": one.enabled,
+                }
                 await db.execute(update(departments).where(departments.c.id == one.id).values(**values))
             await _skip_used_ids(db, "departments")
             await _record(db, entries)
