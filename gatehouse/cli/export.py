@@ -26,13 +26,17 @@ if TYPE_CHECKING:
     type=click.Choice([form.value for form in Format]),
     help="Without it, the file name decides.",
 )
-@click.option("--with-hashes", is_flag=True, help="Write password hashes too: guard the file like the database.")
+@click.option(
+    "--with-hashes",
+    is_flag=True,
+    help="Write password hashes and sealed second factors too: guard the file like the database.",
+)
 @with_service
 async def export(service: Service, file: Path, form: str | None, *, with_hashes: bool) -> None:
     """Write users, roles and departments to a file.
 
-    JSON Lines holds everything, CSV the users alone. `gatehouse import users` reads both. The file is readable by
-    you only, and appears when it is complete.
+    JSON Lines holds everything, CSV the users alone. `gatehouse import users` reads both; second factors are good
+    only under the same master secret. The file is readable by you only, and appears when it is complete.
 
     \b
     Examples:

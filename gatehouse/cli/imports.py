@@ -112,6 +112,7 @@ async def _import(service: Service, source: Source, *, dry_run: bool, overwrite:
         clock=service.clock,
         dry_run=dry_run,
         overwrite_passwords=overwrite,
+        secrets=service.ring.secrets,
     )
     with progress_bars() as report:
         summary = await importer(source, partial(report, "users"))
@@ -149,6 +150,7 @@ def _tallies(summary: Summary) -> dict[str, ImportCount]:
         "roles": summary.roles,
         "menus": summary.menus,
         "users": summary.users,
+        "second factors": summary.factors,
     }
 
 

@@ -13,11 +13,12 @@ import msgspec
 from msgspec import UNSET
 
 from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.factor_copies import factor_copies
 from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
 from gatehouse.transfer.formulas import quote
-from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, MenuLine, RoleLine, UserLine
+from gatehouse.transfer.layout import COLUMNS, DepartmentLine, FactorLine, Format, MenuLine, RoleLine, UserLine
 from gatehouse.transfer.rows import BATCH
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ async def _lines(database: Database, users: Users, form: Format, *, with_hashes:
         for profile in page:
             yield _user(profile, with_hashes=with_hashes)
         after = page[-1].user.id
+    if with_hashes and form is Format.JSONL:
+        async for copy in factor_copies(database):
+            yield FactorLine(*msgspec.structs.astuple(copy))
 
 
 def _user(profile: Profile, *, with_hashes: bool) -> UserLine:

@@ -10,8 +10,19 @@ import msgspec
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.menus import complete
 from gatehouse.stores.accounts.menus import Menu, MenuType
+from gatehouse.transfer.factors import FactorRow
 from gatehouse.transfer.formulas import unquote
-from gatehouse.transfer.layout import COLUMNS, DepartmentLine, Format, Line, MenuLine, RoleLine, UserLine, format_of
+from gatehouse.transfer.layout import (
+    COLUMNS,
+    DepartmentLine,
+    FactorLine,
+    Format,
+    Line,
+    MenuLine,
+    RoleLine,
+    UserLine,
+    format_of,
+)
 from gatehouse.transfer.menus import MenuRow
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow
 
@@ -71,6 +82,11 @@ class UserFile:
 
     async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
         return list(self._menus.values()), self._assigned
+
+    async def factors(self) -> AsyncIterator[FactorRow]:
+        for place, line in self._read():
+            if isinstance(line, FactorLine):
+                yield FactorRow(place, line)
 
     async def count(self) -> int:
         return self._users
@@ -141,10 +157,11 @@ def _line(value: dict[str, Any]) -> Line:
         "role": RoleLine,
         "menu": MenuLine,
         "user": UserLine,
+        "factor": FactorLine,
     }
     kind = kinds.get(str(value.get("type", "user")))
     if kind is None:
-        raise ValueError("the type is none of department, role, menu, user")
+        raise ValueError("the type is none of department, role, menu, user, factor")
     # Not strict: a CSV cell is text, whatever it means.
     return msgspec.convert({"type": "user"} | value, kind, strict=False)
 

@@ -21,6 +21,7 @@ from gatehouse.stores.accounts.departments import Department, Departments
 from gatehouse.stores.accounts.roles import DataScope, Role, Roles
 from gatehouse.stores.accounts.users import Users, name_key
 from gatehouse.stores.errors import Duplicate
+from gatehouse.transfer.factors import FactorImport
 from gatehouse.transfer.menus import MenuImport
 from gatehouse.transfer.plan import Context, Plan, Seen, plan
 from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles
@@ -49,6 +50,7 @@ class Importer:
         clock: Callable[[], float],
         dry_run: bool = False,
         overwrite_passwords: bool = False,
+        secrets: Sequence[bytes] = (),
     ) -> None:
         self._database = database
         self._bulk = Bulk(database)
@@ -60,6 +62,7 @@ class Importer:
         self._clock = clock
         self._dry_run = dry_run
         self._overwrite_passwords = overwrite_passwords
+        self._secrets = secrets
         self._summary = Summary(dry_run)
         self._makes_way: Held | None = None
         self._gone: int | None = None
@@ -79,6 +82,9 @@ class Importer:
             done += read
             if progress:
                 progress(done, total)
+        bring_factors = FactorImport(self._database, self._secrets, self._entry, self._clock, dry_run=self._dry_run)
+        self._summary.factors, remarks = await bring_factors(source.factors())
+        self._summary.adapted += remarks
         self._summary.skipped = source.skipped
         self._summary.refused[:0] = source.refused
         self._summary.adapted[:0] = source.adapted

@@ -1,8 +1,8 @@
 """The files that accounts are written to and read from.
 
-JSON Lines: one object a line, its `type` department, role, menu or user (user if there is none). CSV: users only, a
-line with the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as its hash,
-and only if it was asked for.
+JSON Lines: one object a line, its `type` department, role, menu, user or factor (user if there is none). CSV: users
+only, a line with the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as
+its hash, a second factor as it is sealed, and both only if they were asked for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, UnsetType
+
+from gatehouse.stores.accounts.factor_copies import FactorCopy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +92,11 @@ class UserLine(Struct, tag="user", forbid_unknown_fields=True, rename="camel", o
     email: str | UnsetType = UNSET
 
 
-Line = DepartmentLine | RoleLine | MenuLine | UserLine
+class FactorLine(FactorCopy, tag="factor", forbid_unknown_fields=True, rename="camel"):
+    """The second factors of a user; bytes are in base64."""
+
+
+Line = DepartmentLine | RoleLine | MenuLine | UserLine | FactorLine
 
 # The columns of CSV, in this order; a file to read may have any of them, in any order.
 COLUMNS = (

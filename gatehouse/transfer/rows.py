@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from gatehouse.transfer.factors import FactorRow
     from gatehouse.transfer.menus import MenuRow
 
 BATCH = 500
@@ -87,6 +88,10 @@ class Source(Protocol):
         """Menus, and which of them each role shows, by its code. Asked after the roles."""
         ...
 
+    def factors(self) -> AsyncIterator[FactorRow]:
+        """Second factors, one row for each user who has any; read after the users."""
+        ...
+
     async def count(self) -> int:
         """How many rows of users there are, good and bad."""
         ...
@@ -112,6 +117,7 @@ class Summary:
     roles: ImportCount = field(default_factory=ImportCount)
     users: ImportCount = field(default_factory=ImportCount)
     menus: ImportCount = field(default_factory=ImportCount)
+    factors: ImportCount = field(default_factory=ImportCount)
     skipped: int = 0
     made_way: str | None = None  # the administrator of the first start, if it was replaced
     refused: list[Remark] = field(default_factory=list)

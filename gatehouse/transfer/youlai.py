@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnClause, TableClause
 
+    from gatehouse.transfer.factors import FactorRow
     from gatehouse.transfer.foreign import Foreign
 
     Found = dict[str, tuple[TableClause, dict[str, str]]]
@@ -137,6 +138,12 @@ class Youlai:
             if role is not None and menu in buttons:
                 given.setdefault(role, set()).add(buttons[menu])
         return given
+
+    async def factors(self) -> AsyncIterator[FactorRow]:
+        """This family has none."""
+        none: tuple[FactorRow, ...] = ()
+        for row in none:
+            yield row
 
     async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
         """Only from a table that says where its pages are: versions without it keep them in the front end."""

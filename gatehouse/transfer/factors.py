@@ -1,0 +1,79 @@
+"""Imports second factors. They open only under the master secret that sealed them: nothing in an export is readable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from gatehouse.auth.audit import Event
+from gatehouse.auth.factors.vault import open_totp, seal_totp
+from gatehouse.auth.keys.sealing import WrongSecret
+from gatehouse.stores.accounts.audit_trail import AuditTrail
+from gatehouse.stores.accounts.factor_copies import FactorCopy, has_factor, store_copy
+from gatehouse.stores.accounts.users import Users
+from gatehouse.stores.errors import Duplicate
+from gatehouse.transfer.rows import ImportCount, Remark
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from gatehouse.stores.accounts.audit_trail import AuditEntry
+    from gatehouse.stores.accounts.database import Database
+
+
+class FactorRow(NamedTuple):
+    place: str
+    copy: FactorCopy
+
+
+class FactorImport:
+    def __init__(
+        self,
+        database: Database,
+        secrets: Sequence[bytes],
+        entry: Callable[..., AuditEntry],
+        clock: Callable[[], float],
+        *,
+        dry_run: bool,
+    ) -> None:
+        self._database = database
+        self._users = Users(database)
+        self._secrets = secrets
+        self._entry = entry
+        self._clock = clock
+        self._dry_run = dry_run
+
+    async def __call__(self, rows: AsyncIterator[FactorRow]) -> tuple[ImportCount, list[Remark]]:
+        """How many users got their factors, and why others did not. Who has a factor keeps it."""
+        count, remarks = ImportCount(), []
+        async for place, copy in rows:
+            try:
+                count.added += await self._bring(copy)
+            except (ValueError, Duplicate) as problem:
+                remarks.append(Remark(place, str(problem)))
+        return count, remarks
+
+    async def _bring(self, copy: FactorCopy) -> bool:
+        user = await self._users.by_name(copy.username)
+        if user is None and self._dry_run:
+            return True  # it would have been added by now
+        if user is None:
+            raise ValueError(f"there is no user {copy.username!r}: its second factors are left out")
+        if await has_factor(self._database, user.id):
+            return False
+        resealed = msgspec.structs.replace(copy, totp=self._reseal(copy, user.id))
+        if not self._dry_run:
+            await store_copy(self._database, user.id, resealed, self._clock())
+            await AuditTrail(self._database).append([self._entry(Event.FACTOR_ADDED, user.id, factor="imported")])
+        return True
+
+    def _reseal(self, copy: FactorCopy, user: int) -> bytes | None:
+        if copy.totp is None:
+            return None
+        try:
+            return seal_totp(self._secrets[0], user, open_totp(self._secrets, copy.user, copy.totp))
+        except WrongSecret:
+            raise ValueError(
+                "the second factors were sealed under another master secret: left out; this user logs in without"
+            ) from None
