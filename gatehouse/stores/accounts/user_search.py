@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select, true
+from sqlalchemy import func, or_, select
 
 from gatehouse.stores.accounts.departments import below
 from gatehouse.stores.accounts.schema import departments, roles, user_roles, users
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.database import Database
 
 BATCH = 500
+# A page is sparse if it takes one of so many hits, or more.
+SPARSE = 4
 
 # What may be sorted by. With the id behind it, so that no user stands on two pages.
 SORTS = {
@@ -81,22 +83,20 @@ class UserSearch:
         self, wanted: UserFilter, *, offset: int, limit: int, sort: str = "id", descending: bool = True
     ) -> tuple[int, list[ListedUser]]:
         """How many there are in all, and those of one page."""
-        conditions = wanted.conditions(self._database.engine.dialect.name)
-        column = SORTS[sort]
-        order = [column.desc(), users.c.id.desc()] if descending else [column, users.c.id]
         async with self._database.reading() as db:
-            if not conditions:
-                total = await db.scalar(select(func.count()).select_from(users)) or 0
-                ids = list(await db.scalars(select(users.c.id).order_by(*order).offset(offset).limit(limit)))
-            else:
-                # Searching reads every row: once for the number of hits and the page together.
-                hits = select(users.c.id, column.label("key")).where(*conditions).cte("hits")
-                number = select(func.count().label("total")).select_from(hits).subquery("number")
-                key = [hits.c.key.desc(), hits.c.id.desc()] if descending else [hits.c.key, hits.c.id]
-                page = select(hits.c.id).order_by(*key).offset(offset).limit(limit).subquery("page")
-                rows = (await db.execute(select(number.c.total, page.c.id).join(page, true(), isouter=True))).all()
-                total, ids = rows[0].total, [row.id for row in rows if row.id is not None]
-            return total, await _listed(db, ids)
+            conditions = wanted.conditions(db.dialect.name)
+            total = await db.scalar(select(func.count()).select_from(users).where(*conditions)) or 0
+            if offset >= total:
+                return total, []
+            keys: list[ColumnElement[Any]] = [SORTS[sort], users.c.id]
+            if conditions and (offset + limit) * SPARSE >= total:
+                # Few of the users are hits: to go through all in order and look at each would read whole rows, up to
+                # the last one. So they are found in the narrow index first and sorted after, which is what an engine
+                # does if it cannot tell that the order is one it has.
+                keys = [func.coalesce(key, key) for key in keys]
+            order = [key.desc() for key in keys] if descending else keys
+            ids = await db.scalars(select(users.c.id).where(*conditions).order_by(*order).offset(offset).limit(limit))
+            return total, await _listed(db, list(ids))
 
     async def each(self, wanted: UserFilter, at_most: int) -> AsyncIterator[list[ListedUser]]:
         """All of them in the order of their ids, in batches; no more than `at_most` of them."""
