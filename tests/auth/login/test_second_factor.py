@@ -307,3 +307,13 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
             works.append((list(asked), Counter(gatehouse.service.state.counts()) - before))
     assert "unseal" in works[0][0]
     assert works == works[:1] * 8
+
+
+def test_a_new_master_secret_leaves_app_and_recovery_codes_good(gatehouse: InProcess) -> None:
+    """As `gatehouse secret rotate` and then `forget` leave it."""
+    app, codes = enrolled(gatehouse)
+    new = b"n" * 32
+    gatehouse.run(gatehouse.service.reseal(new))
+    gatehouse.service.ring.secrets = (new,)
+    assert in_captcha_field(gatehouse, app.code()).status == 200
+    assert in_captcha_field(gatehouse, codes[0]).status == 200
