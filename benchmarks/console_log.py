@@ -12,6 +12,7 @@ import argparse
 import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -35,7 +36,7 @@ def fill(database: Path, rows: int, now: float) -> None:
         (now - 86_400 * DAYS * (1 - number / rows), "login", 1000 + number % users, "192.0.2.7", "request")
         for number in range(rows)
     )
-    with sqlite3.connect(database) as db:
+    with closing(sqlite3.connect(database)) as db, db:
         db.executemany('INSERT INTO login_days (day, "user", logins) VALUES (?, ?, ?)', days)
         db.executemany('INSERT INTO audit_events (at, event, "user", address, request) VALUES (?, ?, ?, ?, ?)', events)
 
