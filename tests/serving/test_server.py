@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH, assert_failure, bearer, credentials, login
-from tests.support.running import Running
+from tests.support.running import PASSWORD, Running
 
 # One worker, once it serves. Held generously below by what shared machines need; `make bench` measures.
 # Python 3.13 takes a few megabytes more than 3.11.
@@ -138,6 +138,8 @@ def test_changes_by_another_process_show_on_the_next_request(tmp_path: Path) -> 
         assert client.get(ME, headers=bearer(tokens)).json()["data"]["nickname"] == "Administrator"
         assert service.cli("user", "edit", "admin", "--nickname", "Chief").returncode == 0
         assert client.get(ME, headers=bearer(tokens)).json()["data"]["nickname"] == "Chief"
+        other = service.cli("user", "add", "ann", "--role", "ADMIN", "--password-stdin", stdin=PASSWORD + "\n")
+        assert other.returncode == 0, other.stderr  # one enabled administrator must remain
         assert service.cli("user", "disable", "admin").returncode == 0
         assert_failure(client.get(ME, headers=bearer(tokens)), 401, "A0230")
 
