@@ -25,7 +25,7 @@ PROGRAM = f"""
 from gatehouse.api.http import request
 from gatehouse.serving import connections
 connections.HEADER_SECONDS = connections.UNREAD_SECONDS = {BOUND}
-request._body_timeout.seconds = {BOUND}
+request.BODY_SECONDS = {BOUND}
 from gatehouse.cli import main
 main()
 """
