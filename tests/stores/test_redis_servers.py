@@ -51,7 +51,7 @@ async def eventually(work: Callable[[], Awaitable[object]], seconds: float = 15)
 )
 def test_a_url_says_where_to_go(url: str, kind: str, addresses: list[object], greeting: list[object]) -> None:
     place = read_url(url)
-    assert (place.kind, list(place.addresses), list(place.greeting)) == (kind, addresses, greeting)
+    assert (place.kind, list(place.addresses), list(place.handshake)) == (kind, addresses, greeting)
     assert place.tls is None
 
 
