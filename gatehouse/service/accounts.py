@@ -1,0 +1,65 @@
+"""Builds the management of accounts: for consoles, for the command line, and for users themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.auth.accounts.live_sessions import LiveSessions
+from gatehouse.auth.accounts.log import ActivityLog
+from gatehouse.auth.accounts.perms import is_administrator_role
+from gatehouse.auth.accounts.self_service import SelfService
+from gatehouse.stores.accounts.changes import Changes
+
+if TYPE_CHECKING:
+    from gatehouse.auth.audit import Caller
+    from gatehouse.service.core import Core
+
+
+class AccountServices(NamedTuple):
+    accounts: Accounts
+    self_service: SelfService
+    activity_log: ActivityLog
+    live_sessions: LiveSessions
+
+
+def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
+    """`caller` is whom the audit trail names for changes to accounts."""
+    accounts = _open_accounts(core, caller)
+    return AccountServices(
+        accounts=accounts,
+        self_service=SelfService(
+            sessions=core.sessions,
+            accounts=accounts,
+            hashes=core.hashes,
+            throttle=core.throttle,
+            audit=core.audit,
+            clock=core.clock,
+        ),
+        activity_log=ActivityLog(core.stores.trail, core.stores.login_days, core.stores.users, core.clock),
+        live_sessions=LiveSessions(
+            days=core.stores.login_days,
+            users=core.stores.users,
+            sessions=core.sessions,
+            changes=accounts.user_changes,
+            clock=core.clock,
+            session_max=core.settings.session_max,
+        ),
+    )
+
+
+def _open_accounts(core: Core, caller: Caller | None) -> Accounts:
+    return Accounts(
+        users=core.stores.users,
+        roles=core.stores.roles,
+        departments=core.stores.departments,
+        menus=core.stores.menus,
+        user_search=core.stores.user_search,
+        changes=Changes(core.stores.database, is_administrator_role),
+        hashes=core.hashes,
+        state=core.state,
+        sessions=core.sessions,
+        audit=core.audit,
+        clock=core.clock,
+        caller=caller,
+    )

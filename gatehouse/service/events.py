@@ -1,0 +1,32 @@
+"""Builds what tells others about sessions: who is online, and the feed of ended sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.sessions.ended_sessions import EndedSessions
+from gatehouse.auth.sessions.event_delivery import EventDelivery
+from gatehouse.auth.sessions.presence import Presence
+
+if TYPE_CHECKING:
+    from gatehouse.service.core import Core
+
+
+class EventServices(NamedTuple):
+    presence: Presence
+    ended_sessions: EndedSessions
+    event_delivery: EventDelivery
+
+
+def open_events(core: Core) -> EventServices:
+    presence = Presence(core.state, core.clock)
+    ended_sessions = EndedSessions(core.state, core.clock, presence.closing)
+    event_delivery = EventDelivery(
+        feed=ended_sessions,
+        state=core.state,
+        ring=core.ring,
+        clock=core.clock,
+        issuer=core.settings.public_url,
+        audience=core.settings.audience,
+    )
+    return EventServices(presence, ended_sessions, event_delivery)

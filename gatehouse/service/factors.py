@@ -1,0 +1,133 @@
+"""Builds second factors: codes, recovery codes, passkeys and the login by QR code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from gatehouse.auth.factors.administration import FactorAdministration
+from gatehouse.auth.factors.enrolment import Enrolment
+from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment, enrolment_tickets
+from gatehouse.auth.factors.fresh_proof import FreshProof
+from gatehouse.auth.factors.own_passkeys import OwnPasskeys
+from gatehouse.auth.factors.passkeys import Ceremonies
+from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
+from gatehouse.auth.factors.vault import TotpVault
+from gatehouse.auth.factors.verifier import CodeVerifier
+from gatehouse.auth.login.passkey_login import PasskeyLogin, PasskeyVerifier
+from gatehouse.auth.login.qr_login import QrLogin
+from gatehouse.auth.login.second_factor import SecondFactor
+
+if TYPE_CHECKING:
+    from gatehouse.auth.factors.forced_enrolment import EnrolmentTicket
+    from gatehouse.auth.factors.tickets import Tickets
+    from gatehouse.service.core import Core
+
+
+class FactorServices(NamedTuple):
+    vault: TotpVault
+    at_login: SecondFactor
+    enrolment: Enrolment
+    forced_enrolment: ForcedEnrolment
+    ceremonies: Ceremonies
+    passkey_login: PasskeyLogin
+    own_passkeys: OwnPasskeys
+    qr_login: QrLogin
+    administration: FactorAdministration
+
+
+def open_factors(core: Core) -> FactorServices:
+    vault = TotpVault(core.ring, core.stores.factors)
+    verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
+    tickets = enrolment_tickets(core.ring, core.clock)
+    proof = _open_proof(core)
+    enrolment = _open_enrolment(core, vault, verifier, proof)
+    ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
+    passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
+    return FactorServices(
+        vault=vault,
+        at_login=_open_second_factor(core, verifier, tickets),
+        enrolment=enrolment,
+        forced_enrolment=ForcedEnrolment(tickets=tickets, users=core.stores.users, enrolment=enrolment),
+        ceremonies=ceremonies,
+        passkey_login=_open_passkey_login(core, passkeys),
+        own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, proof),
+        qr_login=_open_qr_login(core),
+        administration=_open_administration(core),
+    )
+
+
+def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: Tickets[EnrolmentTicket]) -> SecondFactor:
+    settings = core.settings
+    return SecondFactor(
+        verifier=verifier,
+        factors=core.stores.factors,
+        passkeys=core.stores.passkeys,
+        users=core.stores.users,
+        policy=FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles)),
+        tickets=tickets,
+        audit=core.audit,
+        enrol_at=settings.public_url,
+    )
+
+
+def _open_proof(core: Core) -> FreshProof:
+    return FreshProof(
+        users=core.stores.users,
+        hashes=core.hashes,
+        throttle=core.throttle,
+        sessions=core.sessions,
+        audit=core.audit,
+        clock=core.clock,
+    )
+
+
+def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: FreshProof) -> Enrolment:
+    return Enrolment(
+        factors=core.stores.factors,
+        vault=vault,
+        verifier=verifier,
+        proof=proof,
+        audit=core.audit,
+        clock=core.clock,
+        issuer=urlsplit(core.settings.public_url).netloc,
+    )
+
+
+def _open_passkey_login(core: Core, verifier: PasskeyVerifier) -> PasskeyLogin:
+    return PasskeyLogin(
+        verifier=verifier,
+        users=core.stores.users,
+        throttle=core.throttle,
+        sessions=core.sessions,
+        audit=core.audit,
+    )
+
+
+def _open_own_passkeys(core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, proof: FreshProof) -> OwnPasskeys:
+    return OwnPasskeys(
+        ceremonies=ceremonies,
+        store=core.stores.passkeys,
+        verifier=verifier,
+        proof=proof,
+        audit=core.audit,
+        clock=core.clock,
+    )
+
+
+def _open_qr_login(core: Core) -> QrLogin:
+    return QrLogin(
+        ring=core.ring,
+        state=core.state,
+        users=core.stores.users,
+        sessions=core.sessions,
+        throttle=core.throttle,
+        audit=core.audit,
+        clock=core.clock,
+        page=f"{core.settings.public_url}/qr",
+    )
+
+
+def _open_administration(core: Core) -> FactorAdministration:
+    stores = core.stores
+    return FactorAdministration(factors=stores.factors, passkeys=stores.passkeys, users=stores.users, audit=core.audit)

@@ -1,0 +1,197 @@
+"""The running service: holds every part, runs the background tasks, closes everything."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gatehouse import logs
+from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
+from gatehouse.auth.keys.rotation import KeyRotation
+from gatehouse.auth.keys.sealing import WrongSecret
+from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
+from gatehouse.auth.sessions.front_ends import FrontEnds
+from gatehouse.secret import read_secrets
+from gatehouse.service.accounts import open_accounts
+from gatehouse.service.background import run_every
+from gatehouse.service.core import Core, open_core
+from gatehouse.service.events import open_events
+from gatehouse.service.factors import FactorServices, open_factors
+from gatehouse.service.login import open_login, rekey
+from gatehouse.settings import Settings, SettingsError
+from gatehouse.stores.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.accounts.accounts import Accounts
+    from gatehouse.auth.accounts.live_sessions import LiveSessions
+    from gatehouse.auth.accounts.log import ActivityLog
+    from gatehouse.auth.accounts.self_service import SelfService
+    from gatehouse.auth.audit import Audit, Caller
+    from gatehouse.auth.authenticator import Authenticator
+    from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.auth.login.captcha import Challenges
+    from gatehouse.auth.login.hash_pool import HashPool
+    from gatehouse.auth.login.places import Places
+    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.sessions.ended_sessions import EndedSessions
+    from gatehouse.auth.sessions.event_delivery import EventDelivery
+    from gatehouse.auth.sessions.presence import Presence
+    from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
+    from gatehouse.stores.accounts.audit_trail import AuditTrail
+    from gatehouse.stores.accounts.database import Database
+    from gatehouse.stores.accounts.keys import Keys
+    from gatehouse.stores.state.protocol import State
+
+SWEEP_SECONDS = 30.0
+PRUNE_SECONDS = 3600.0
+KEYS_RETRY_SECONDS = 0.5
+
+log = logs.named("gatehouse")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Every part, wired. Open it with `open_service`, run its tasks with `start`, leave with `stop`."""
+
+    settings: Settings
+    clock: Callable[[], float]
+    database: Database
+    trail: AuditTrail
+    state: State
+    keys: Keys
+    ring: KeyRing
+    key_rotation: KeyRotation
+    audit: Audit
+    hashes: HashPool
+    challenges: Challenges
+    throttle: Throttle
+    sessions: Sessions
+    access: AccessTokens
+    refresh: RefreshTokens
+    authenticator: Authenticator
+    accounts: Accounts
+    self_service: SelfService
+    factors: FactorServices
+    places: Places
+    activity_log: ActivityLog
+    live_sessions: LiveSessions
+    front_ends: FrontEnds
+    presence: Presence
+    service_keys: ServiceKeyVerifier
+    ended_sessions: EndedSessions
+    event_delivery: EventDelivery
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    async def start(self) -> None:
+        try:
+            await self.ring.load()
+        except StoreUnavailable as problem:
+            log.warning("database unavailable, signing keys not loaded yet", problem=str(problem))
+        self.audit.start()
+        self.tasks.append(asyncio.create_task(run_every(SWEEP_SECONDS, self._sweep)))
+        self.tasks.append(asyncio.create_task(run_every(PRUNE_SECONDS, self.prune_audit)))
+        self.tasks.append(asyncio.create_task(self._reload_keys_forever()))
+
+    async def stop(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        for task in self.tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+        await self.audit.stop()
+        self.hashes.close()
+        await self.state.close()
+        await self.database.close()
+
+    async def _sweep(self) -> None:
+        # Small batches with a pause between them: sweeping never holds up a request.
+        while await self.sessions.sweep():  # noqa: ASYNC110 - a pause, not a poll
+            await asyncio.sleep(0.05)
+
+    async def prune_audit(self) -> None:
+        while await self.trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.05)
+
+    async def _reload_keys_forever(self) -> None:
+        """A worker that starts while the database is away serves as soon as it is back."""
+        while not self.ring.loaded:
+            await asyncio.sleep(KEYS_RETRY_SECONDS)
+            with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
+                await self.ring.load()
+        await run_every(NODE_RELOAD_SECONDS, self.reload_keys)
+
+    async def reload_keys(self) -> None:
+        """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
+        try:
+            self._reload_secrets()
+            await self.ring.load()
+            await self.key_rotation.rotate_if_due()
+        except (SettingsError, WrongSecret) as problem:
+            # What was good is kept: everybody stays logged in, and an operator has time to mend it.
+            log.warning("the master secret cannot be used", problem=str(problem))
+
+    async def reseal(self, secret: bytes) -> int:
+        """Seal all that is stored sealed under `secret`; how many signing keys are among it."""
+        await self.factors.vault.reseal(secret)
+        return await self.key_rotation.reseal(secret)
+
+    def _reload_secrets(self) -> None:
+        secrets = read_secrets(self.settings)
+        if secrets != self.ring.secrets:
+            self.ring.secrets = secrets
+            rekey(secrets, self.refresh, self.challenges)
+
+
+def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
+    """Build every part. `caller` is whom the audit trail names for changes to accounts."""
+    core = open_core(settings, clock)
+    factors = open_factors(core)
+    login = open_login(core, factors.at_login)
+    managed = open_accounts(core, caller)
+    events = open_events(core)
+    return Service(
+        settings=settings,
+        clock=clock,
+        database=core.stores.database,
+        trail=core.stores.trail,
+        state=core.state,
+        keys=core.stores.keys,
+        ring=core.ring,
+        key_rotation=_open_key_rotation(core),
+        audit=core.audit,
+        hashes=core.hashes,
+        throttle=core.throttle,
+        sessions=core.sessions,
+        factors=factors,
+        front_ends=FrontEnds(core.state, clock, settings.session_max),
+        service_keys=ServiceKeyVerifier(core.stores.service_keys),
+        challenges=login.challenges,
+        access=login.access,
+        refresh=login.refresh,
+        places=login.places,
+        authenticator=login.authenticator,
+        accounts=managed.accounts,
+        self_service=managed.self_service,
+        activity_log=managed.activity_log,
+        live_sessions=managed.live_sessions,
+        presence=events.presence,
+        ended_sessions=events.ended_sessions,
+        event_delivery=events.event_delivery,
+    )
+
+
+def _open_key_rotation(core: Core) -> KeyRotation:
+    return KeyRotation(
+        store=core.stores.keys,
+        ring=core.ring,
+        audit=core.audit,
+        clock=core.clock,
+        max_age=core.settings.key_max_age,
+        algorithm=core.settings.signing_algorithm,
+    )

@@ -1,0 +1,84 @@
+"""Opens the stores that the settings name: the accounts database with its repositories, and the state store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.settings import Settings, SettingsError
+from gatehouse.stores.accounts.audit_trail import AuditTrail
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.departments import Departments
+from gatehouse.stores.accounts.factors import Factors
+from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
+from gatehouse.stores.accounts.login_days import LoginDays
+from gatehouse.stores.accounts.login_places import LoginPlaces
+from gatehouse.stores.accounts.menus import Menus
+from gatehouse.stores.accounts.passkeys import Passkeys
+from gatehouse.stores.accounts.roles import Roles
+from gatehouse.stores.accounts.user_search import UserSearch
+from gatehouse.stores.accounts.users import Users
+from gatehouse.stores.state.sqlite.engine import SQLiteState
+
+if TYPE_CHECKING:
+    from gatehouse.stores.state.protocol import State
+
+
+class Stores(NamedTuple):
+    database: Database
+    users: Users
+    user_search: UserSearch
+    roles: Roles
+    departments: Departments
+    menus: Menus
+    factors: Factors
+    passkeys: Passkeys
+    keys: Keys
+    service_keys: ServiceKeyStore
+    login_days: LoginDays
+    login_places: LoginPlaces
+    trail: AuditTrail
+    state: State
+
+
+def open_stores(settings: Settings) -> Stores:
+    database = open_database(settings)
+    return Stores(
+        database=database,
+        users=Users(database),
+        user_search=UserSearch(database),
+        roles=Roles(database),
+        departments=Departments(database),
+        menus=Menus(database),
+        factors=Factors(database),
+        passkeys=Passkeys(database),
+        keys=Keys(database),
+        service_keys=ServiceKeyStore(database),
+        login_days=LoginDays(database),
+        login_places=LoginPlaces(database),
+        trail=AuditTrail(database),
+        state=open_state(settings),
+    )
+
+
+def open_database(settings: Settings) -> Database:
+    try:
+        return Database(settings.accounts_url)
+    except ImportError:
+        raise SettingsError(
+            ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: install Gatehouse with [postgres]"]
+        ) from None
+    except (ValueError, TypeError) as problem:
+        raise SettingsError([f"GATEHOUSE_DATABASE_URL: {problem}"]) from None
+
+
+def open_state(settings: Settings) -> State:
+    if settings.embedded_state:
+        return SQLiteState(settings.state_path, cache=settings.session_cache)
+    try:
+        from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415 - an extra: not everybody has it
+    except ImportError:
+        raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: install Gatehouse with [redis]"]) from None
+    try:
+        return RedisState(settings.state_url)
+    except (ValueError, OSError) as problem:
+        raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
