@@ -16,10 +16,25 @@ from tests.support.running import ANSWER, PASSWORD, Running
 
 HERE = Path(__file__).parent
 
+# Limits as deployed, so high that none refuses anything.
+HIGH_LIMITS = {
+    "limits": "on",
+    "limit_login_address": "10000000/minute",
+    "limit_login_total": "10000000/minute",
+    "limit_captcha_address": "10000000/minute",
+    "limit_refresh_address": "10000000/minute",
+}
+
 
 class Subject:
-    def __init__(self, data: Path, *, workers: int = 1, pinned: bool = True, **settings: object) -> None:
+    def __init__(
+        self, data: Path, *, workers: int = 1, pinned: bool = True, python: Path | None = None, **settings: object
+    ) -> None:
+        """`python` is that of another release; without it, the working tree serves."""
         self.running = Running(data, workers=workers, log_level="warning", sessions_per_user=10_000, **settings)
+        if python is not None:
+            self.running.command[0] = str(python)
+            self.running.folder = python.parents[2]
         self._pinned = pinned
         self.started_in = 0.0
 

@@ -81,13 +81,14 @@ class Authenticator:
         return tokens
 
     async def refresh(self, token: str, caller: Caller) -> TokenSet:
-        await self._throttle.admit_refresh(caller.address)
         known = self._refresh.decode(token)
         if known is None:
+            await self._throttle.admit_refresh(caller.address)
             raise self._refresh_failed(RefreshFailure.NOT_OURS, caller)
         session_id, generation = known
         try:
-            rotated, session = await self._sessions.refresh(session_id, generation, caller)
+            limits = self._throttle.refresh_limits(caller.address)
+            rotated, session = await self._sessions.refresh(session_id, generation, caller, limits)
         except RefreshTokenInvalid as refusal:
             raise self._refresh_failed(refusal.reason, caller, session_id) from None
         tokens = await self._tokens(session, caller)

@@ -27,3 +27,11 @@ class InUse(StoreError):
 
 class LastAdministrator(InUse):
     """After this change nobody could manage anything any more."""
+
+
+class RateExceeded(StoreError):
+    """A rate limit refused the operation; `wait` is in seconds."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__(f"{wait:.1f} s to wait")
+        self.wait = wait

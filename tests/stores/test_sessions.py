@@ -11,7 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatehouse.stores.state.protocol import KEEP_ENDED, Session, State
+from gatehouse.parsing import Rate
+from gatehouse.stores.errors import RateExceeded
+from gatehouse.stores.state.protocol import KEEP_ENDED, RateLimit, Session, State
 from gatehouse.stores.state.sqlite import commits
 from gatehouse.stores.state.sqlite import engine as sqlite
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -83,6 +85,36 @@ async def test_a_session_that_has_ended_is_not_rotated(state: State, at: float, 
     assert rotation is not None
     assert rotation.rotated is rotated
     assert rotation.session.generation == (2 if rotated else 1)
+
+
+async def test_a_rotation_is_counted_under_its_limits_in_their_order(state: State) -> None:
+    await state.open_session(session(), 50)
+    narrow, wide = RateLimit("narrow", Rate(2, 60)), RateLimit("wide", Rate(3, 60))
+    for generation in (1, 2):
+        assert await state.rotate_session(session().id, generation, NOW, NOW + 100, [narrow, wide])
+    with pytest.raises(RateExceeded) as exceeded:
+        await state.rotate_session(session().id, 3, NOW, NOW + 100, [narrow, wide])
+    assert exceeded.value.wait == pytest.approx(30)
+    assert [each.generation for each in await state.sessions_of(7)] == [3]
+    # What the first limit refuses does not count against the next, and a failed rotation counts as well.
+    assert await state.rotate_session("7-nobody", 3, NOW, NOW + 100, [wide]) is None
+    with pytest.raises(RateExceeded):
+        await state.rotate_session("7-nobody", 3, NOW, NOW + 100, [wide])
+    assert await state.rate_limit("wide", wide.rate, NOW) == pytest.approx(20)
+
+
+async def test_of_many_rotations_within_a_limit_no_more_than_it_allows(states: Opener) -> None:
+    nodes = [states(), states()]
+    for number in range(20):
+        await nodes[0].open_session(session(f"n{number}"), 50)
+    limits = [RateLimit("k", Rate(7, 60))]
+    attempts = await asyncio.gather(
+        *(nodes[i % 2].rotate_session(session(f"n{i}").id, 1, NOW, NOW + 100, limits) for i in range(20)),
+        return_exceptions=True,
+    )
+    refused = sum(isinstance(attempt, RateExceeded) for attempt in attempts)
+    assert refused == 13
+    assert sorted(each.generation for each in await nodes[0].sessions_of(7)) == [1] * 13 + [2] * 7
 
 
 async def test_of_many_rotations_at_once_one_succeeds(states: Opener) -> None:

@@ -17,16 +17,17 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.refusals import NameLocked, TooManyRequests
 from gatehouse.bounded_cache import BoundedCache
 from gatehouse.stores.accounts.users import name_key
-from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
+from gatehouse.stores.state.protocol import BackoffPolicy, Failures, RateLimit, State
 from gatehouse.stores.state.rules import gcra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from gatehouse.parsing import Rate
 
@@ -62,13 +63,14 @@ def address_bucket(address: str) -> str:
     return str(parsed.ipv4_mapped or ipaddress.IPv6Network((parsed, 64), strict=False).network_address)
 
 
-def address_buckets(address: str) -> list[tuple[str, int]]:
+@lru_cache(maxsize=4096)  # twenty microseconds each; addresses are short
+def address_buckets(address: str) -> tuple[tuple[str, int], ...]:
     """Every unit an address counts under, and how many times the rate each is allowed."""
     narrowest = address_bucket(address)
     if ":" not in narrowest:
-        return [(narrowest, 1)]
+        return ((narrowest, 1),)
     wider = [(str(ipaddress.IPv6Network((narrowest, width), strict=False)), times) for width, times in IPV6_WIDTHS[1:]]
-    return [(narrowest, 1), *wider]
+    return ((narrowest, 1), *wider)
 
 
 class Lockout(NamedTuple):
@@ -110,13 +112,20 @@ class Throttle:
     async def admit_refresh(self, address: str) -> None:
         await self._consume_by_address("refresh", address, self._limits.refresh_address)
 
+    def refresh_limits(self, address: str) -> Sequence[RateLimit]:
+        """What `admit_refresh` counts, for the store to count together with the rotation."""
+        return self._by_address("refresh", address, self._limits.refresh_address)
+
     async def admit_password_change(self, user: int) -> None:
         await self._consume(f"password|{user}", self._limits.password_user, "password changes of this user")
 
     async def _consume_by_address(self, what: str, address: str, rate: Rate) -> None:
         # One after the other: what a narrow network is refused must not count against its neighbours.
-        for bucket, times in address_buckets(address):
-            await self._consume(f"{what}|{bucket}", _times(rate, times), f"{what} from this address")
+        for key, allowed in self._by_address(what, address, rate):
+            await self._consume(key, allowed, f"{what} from this address")
+
+    def _by_address(self, what: str, address: str, rate: Rate) -> Sequence[RateLimit]:
+        return [RateLimit(f"{what}|{bucket}", _times(rate, times)) for bucket, times in address_buckets(address)]
 
     async def _consume(self, key: str, rate: Rate, what: str) -> None:
         wait = await self._state.rate_limit(key, rate, self._clock())
@@ -176,6 +185,9 @@ class Unlimited(Throttle):
 
     async def admit_refresh(self, address: str) -> None: ...
 
+    def refresh_limits(self, address: str) -> Sequence[RateLimit]:  # noqa: ARG002 - nobody is counted
+        return ()
+
     async def admit_password_change(self, user: int) -> None: ...
 
     async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
@@ -189,6 +201,7 @@ class Unlimited(Throttle):
     async def succeeded(self, key: str, username: str, address: str) -> None: ...
 
 
+@cache  # as many as there are settings
 def _times(rate: Rate, times: int) -> Rate:
     return replace(rate, count=rate.count * times)
 

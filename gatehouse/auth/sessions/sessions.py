@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Caller, Event, RefreshFailure, SessionEnd
 from gatehouse.auth.keys.ring import CLOCK_SKEW
-from gatehouse.auth.refusals import RefreshTokenInvalid
+from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.tokens import new_session_id
+from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import Ending, Rotation, Session, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gatehouse.stores.state.protocol import RateLimit
 
 AGENT_LENGTH = 200
 # Ends of all sessions of a user that say something about the user as well.
@@ -101,10 +104,18 @@ class Sessions:
         owner, ends, epoch = session_status
         return epoch if owner == user and ends > now else None
 
-    async def refresh(self, session_id: str, generation: int, caller: Caller) -> Rotation:
-        """The session as it stands after this refresh; its generation is that of the token to hand out."""
+    async def refresh(
+        self, session_id: str, generation: int, caller: Caller, limits: Sequence[RateLimit] = ()
+    ) -> Rotation:
+        """The session as it stands after this refresh; its generation is that of the token to hand out.
+
+        The refresh is counted under `limits`, in the same step.
+        """
         now = self._clock()
-        attempt = await self._state.rotate_session(session_id, generation, now, now + self._lifetimes.idle)
+        try:
+            attempt = await self._state.rotate_session(session_id, generation, now, now + self._lifetimes.idle, limits)
+        except RateExceeded as exceeded:
+            raise TooManyRequests(exceeded.wait, "refresh from this address") from None
         if attempt is None:
             raise RefreshTokenInvalid(RefreshFailure.NO_SESSION)
         if attempt.rotated:

@@ -49,6 +49,13 @@ class Session(NamedTuple):
 SessionStatus = tuple[int, float, int]
 
 
+class RateLimit(NamedTuple):
+    """A rate, and the key under which events are counted against it."""
+
+    key: str
+    rate: Rate
+
+
 class Rotation(NamedTuple):
     """The session after an attempt to rotate it, and whether this attempt was the one that did."""
 
@@ -125,10 +132,16 @@ class State(Protocol):
         """How the session stands, ended by time or not. The hot path: one read, and no more than is asked for."""
         ...
 
-    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
+    async def rotate_session(
+        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+    ) -> Rotation | None:
         """Advance the generation by one if it still is `generation` and the session lives at `now`.
 
         The new end is `ends` or the session's latest end, whichever is earlier. None: no such session.
+
+        Before that, one event is counted under each of `limits` in their order, as by `rate_limit`, whatever becomes of
+        the rotation. The first that is exceeded raises `RateExceeded`: it and those after it are not counted, and the
+        session is left alone. Limits and rotation are one atomic step. (On a Redis Cluster two, the limits first.)
         """
         ...
 

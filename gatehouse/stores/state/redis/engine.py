@@ -25,6 +25,7 @@ from collections import Counter
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, BackoffPolicy, Failures, Rotation, Session
 from gatehouse.stores.state.redis import advice
 from gatehouse.stores.state.redis.cluster import connect, read_url
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedPage, Ending, SessionStatus
+    from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
 
 # So many epochs are raised in one pipeline.
 EPOCH_BATCH = 1_000
@@ -46,11 +47,11 @@ _ENDS = 3  # where the end stands in a stored session
 
 
 _OPEN_SESSION = Script("record_ended", "open_session")
-_ROTATE_SESSION = Script("rotate_session")
+_ROTATE_SESSION = Script("count_event", "rotate_session")
 _END_SESSION = Script("record_ended", "end_session")
 _END_SESSIONS = Script("record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
-_RATE_LIMIT = Script("rate_limit")
+_RATE_LIMIT = Script("count_event", "rate_limit")
 _RECORD_FAILURE = Script("record_failure")
 _CLEAR_FAILURES = Script("clear_failures")
 _SWAP_VALUE = Script("swap_value")
@@ -63,7 +64,8 @@ class RedisState:
         """Raises `ValueError` if the URL cannot be read."""
         read = read_url(url)
         self._servers = connect(read)
-        self._ended_log = EndedLog(self._run, in_one_step=read.kind != "cluster")
+        self._cluster = read.kind == "cluster"
+        self._ended_log = EndedLog(self._run, in_one_step=not self._cluster)
         self._commands: Counter[str] = Counter()
 
     def _call(self, key: bytes, name: str, *words: Word) -> Awaitable[Any]:
@@ -96,11 +98,23 @@ class RedisState:
         packed, epoch = await self._call(key, "HMGET", key, session_id, "epoch")
         return (int(user), float(packed.split(b" ", 4)[_ENDS]), int(epoch or 0)) if packed else None
 
-    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
-        key = (_user(session_id.partition("-")[0]),)
-        found = await self._run(_ROTATE_SESSION, key, session_id, generation, repr(now), repr(ends), KEEP_ENDED)
+    async def rotate_session(
+        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+    ) -> Rotation | None:
+        if limits and self._cluster:  # their keys live on other servers than the session
+            for key, rate in limits:
+                if wait := await self.rate_limit(key, rate, now):
+                    raise RateExceeded(wait)
+            limits = ()
+        keys = (_user(session_id.partition("-")[0]), *(_named(b"gatehouse:rate:", key) for key, _ in limits))
+        words = [word for _, rate in limits for word in _rate_words(rate)]
+        found = await self._run(
+            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), KEEP_ENDED, *words
+        )
         if found is None:
             return None
+        if isinstance(found, bytes):
+            raise RateExceeded(float(found))
         rotated, packed, epoch = found
         return Rotation(rotated == 1, _unpacked(session_id, packed, epoch))
 
@@ -152,10 +166,7 @@ class RedisState:
     # Limits
 
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
-        wait = await self._run(
-            _RATE_LIMIT, (_named(b"gatehouse:rate:", key),), repr(now), repr(rate.seconds / rate.count), rate.seconds
-        )
-        return float(wait)
+        return float(await self._run(_RATE_LIMIT, (_named(b"gatehouse:rate:", key),), repr(now), *_rate_words(rate)))
 
     async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(
@@ -234,6 +245,11 @@ def _text(text: str) -> bytes:
 
 def _named(prefix: bytes, key: str) -> bytes:
     return prefix + _text(key)
+
+
+def _rate_words(rate: Rate) -> tuple[Word, Word]:
+    """The seconds between two events at the full rate, and the seconds of the rate."""
+    return repr(rate.seconds / rate.count), rate.seconds
 
 
 def _failures_key(key: str) -> bytes:

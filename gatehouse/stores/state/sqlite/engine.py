@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from gatehouse.stores.errors import StoreUnavailable
+from gatehouse.stores.errors import RateExceeded, StoreUnavailable
 from gatehouse.stores.state.protocol import (
     KEEP_ENDED,
     BackoffPolicy,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedPage, Ending, SessionStatus
+    from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose standing is remembered. A commit forgets them all, so there is no point in more.
@@ -112,8 +112,13 @@ class SQLiteState:
                 self._status_cache[session_id] = status
         return status
 
-    async def rotate_session(self, session_id: str, generation: int, now: float, ends: float) -> Rotation | None:
-        def work(db: apsw.Connection) -> Rotation | None:
+    async def rotate_session(
+        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+    ) -> Rotation | None:
+        def work(db: apsw.Connection) -> Rotation | float | None:
+            for key, rate in limits:
+                if wait := _count(db, key, rate, now):
+                    return wait
             # One statement in the usual case: each one hands the interpreter's lock back and forth.
             for *rotated, day in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
                 session = Session._make(rotated)
@@ -124,7 +129,10 @@ class SQLiteState:
                 return Rotation(rotated=False, session=Session._make(row))
             return None
 
-        return await self._writer.write(work)
+        outcome = await self._writer.write(work)
+        if isinstance(outcome, float):  # not raised in there: what others asked in the same commit stands
+            raise RateExceeded(outcome)
+        return outcome
 
     async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
         def work(db: apsw.Connection) -> Session | None:
@@ -186,14 +194,7 @@ class SQLiteState:
     # Limits
 
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
-        def work(db: apsw.Connection) -> float:
-            row = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).fetchone()
-            wait, arrival = gcra(float(row[0]) if row else None, rate, now)
-            if not wait:
-                db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival))
-            return wait
-
-        return await self._writer.write(work)
+        return await self._writer.write(lambda db: _count(db, key, rate, now))
 
     async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         def work(db: apsw.Connection) -> Failures | None:
@@ -306,6 +307,15 @@ class SQLiteState:
 
 def _of_user(db: apsw.Connection, user: int) -> list[Session]:
     return [Session._make(row) for row in db.execute(_OF_USER, (user,))]
+
+
+def _count(db: apsw.Connection, key: str, rate: Rate, now: float) -> float:
+    """One event under a rate: the seconds to wait, or 0 if it was counted."""
+    row = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).fetchone()
+    wait, arrival = gcra(float(row[0]) if row else None, rate, now)
+    if not wait:
+        db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival))
+    return wait
 
 
 def _remove(db: apsw.Connection, sessions: list[Session], ending: Ending | None = None) -> list[Session]:

@@ -1,9 +1,15 @@
 -- Advance a session by one generation, if it still is the one that was presented and the session lives.
---   key   the user's sessions and epoch
---   in    id, generation, now, new end, how long an ended one is kept
---   out   nothing if there is no such session; else whether it was rotated, the session, the epoch
+--   keys  the user's sessions and epoch; rates to count this under, before anything else
+--   in    id, generation, now, new end, how long an ended one is kept; two numbers for each rate
+--   out   the seconds to wait, as text, if a rate is exceeded; nothing if there is no such session;
+--         else whether it was rotated, the session, the epoch
 local user = KEYS[1]
 local id, presented, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[5])
+
+for i = 2, #KEYS do
+  local wait = count_event(KEYS[i], now, tonumber(ARGV[2 * i + 2]), tonumber(ARGV[2 * i + 3]))
+  if wait then return wait end
+end
 
 local found = redis.call('HMGET', user, id, 'epoch')
 local session, epoch = found[1], found[2]
