@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from gatehouse.parsing import networks
-from gatehouse.settings import described
+from gatehouse.settings import descriptions
 from tests.support.conversation import login
 from tests.support.running import Running, free_port
 
@@ -57,7 +57,7 @@ def test_pods_get_no_settings_from_services() -> None:
 
 
 def test_every_setting_that_is_named_exists() -> None:
-    known = {setting.variable for setting in described()}
+    known = {setting.variable for setting in descriptions()}
     for path in DEPLOY.rglob("*"):
         if path.is_file():
             named = set(re.findall(r"\bGATEHOUSE_[A-Z_]+\b", path.read_text())) - {"GATEHOUSE_PORT"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.settings import described, load
+from gatehouse.settings import descriptions, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _flags(command: Callable[..., None]) -> Callable[..., None]:
     """A flag for each setting but the secret ones: a command line can be read by everyone on the machine."""
-    for each in reversed([each for each in described() if not each.secret]):
+    for each in reversed([each for each in descriptions() if not each.secret]):
         default = f"  [default: {each.default}]" if each.default else ""
         option = click.option(each.flag, each.name, metavar="VALUE", help=f"{each.meaning}{default}")
         command = option(command)

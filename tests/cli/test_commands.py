@@ -15,7 +15,7 @@ import pytest
 
 from gatehouse import __version__
 from gatehouse.cli import COMMANDS, gatehouse
-from gatehouse.settings import described
+from gatehouse.settings import descriptions
 from tests.cli.terminal import Terminal
 from tests.support.running import Running, environment, free_port
 
@@ -60,7 +60,7 @@ def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
 
 def test_every_setting_that_is_not_secret_is_a_flag_of_serve(nowhere: Terminal) -> None:
     page = nowhere("serve", "--help").done()
-    for each in described():
+    for each in descriptions():
         assert (each.flag in re.findall(r"^  (--\S+) VALUE", page, re.MULTILINE)) is not each.secret
 
 

@@ -1,0 +1,14 @@
+"""Every setting: its name, default, meaning and check, and how it is read.
+
+settings.py     the table of all settings: add a setting here
+checks.py       which values are refused together
+loading.py      flags, environment, TOML file
+description.py  the same table for documentation and `--help`
+"""
+
+from gatehouse.settings.description import descriptions
+from gatehouse.settings.errors import SettingsError
+from gatehouse.settings.loading import DEFAULT_CONFIG, load
+from gatehouse.settings.settings import Settings
+
+__all__ = ["DEFAULT_CONFIG", "Settings", "SettingsError", "descriptions", "load"]

@@ -1,0 +1,43 @@
+"""The settings as documentation and `--help` show them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.settings.loading import PREFIX
+from gatehouse.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class SettingDescription:
+    name: str
+    variable: str
+    flag: str
+    default: str
+    meaning: str
+    secret: bool
+
+
+def descriptions() -> Iterator[SettingDescription]:
+    for field in dataclasses.fields(Settings):
+        yield SettingDescription(
+            name=field.name,
+            variable=PREFIX + field.name.upper(),
+            flag="--" + field.name.replace("_", "-"),
+            default=_shown_default(field.default, field.metadata["show"]),
+            meaning=field.metadata["meaning"],
+            secret=field.metadata["secret"],
+        )
+
+
+def _shown_default(value: object, show: Callable[[Any], str]) -> str:
+    if value is None or value in ("", ()):
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return show(value)

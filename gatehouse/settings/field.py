@@ -1,0 +1,31 @@
+"""How one setting is declared: default, meaning, and the function that reads its text."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.parsing import seconds, with_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def setting(
+    default: object,
+    meaning: str,
+    read: Callable[[str], object],
+    *,
+    secret: bool = False,
+    show: Callable[[Any], str] = str,
+) -> Any:
+    return dataclasses.field(
+        default=default,
+        metadata={"meaning": meaning, "read": read, "secret": secret, "show": show},
+        repr=not secret,
+    )
+
+
+def timespan(default: int, meaning: str, low: int, high: int) -> Any:
+    """A duration in seconds, shown with a unit: 7d."""
+    return setting(default, meaning, seconds(low, high), show=with_unit)

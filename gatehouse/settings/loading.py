@@ -1,0 +1,109 @@
+"""Reads the settings: flags first, then the environment, then the TOML file. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatehouse.settings.checks import check_together
+from gatehouse.settings.errors import SettingsError
+from gatehouse.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX = "GATEHOUSE_"
+CONFIG_VARIABLE = "GATEHOUSE_CONFIG"
+DEFAULT_CONFIG = Path("gatehouse.toml")
+
+
+class Given(NamedTuple):
+    """The text of a setting, and where it was found."""
+
+    text: str
+    source: str
+
+
+def load(
+    flags: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    config: Path | None = None,
+) -> Settings:
+    """The settings in force. Raises `SettingsError` that names every problem at once."""
+    problems: list[str] = []
+    given = _collect(flags or {}, os.environ if environ is None else environ, config, problems)
+    values = _parse(given, problems)
+    if problems:
+        raise SettingsError(problems)
+    settings = Settings(**values)
+    check_together(settings)
+    return settings
+
+
+def _collect(
+    flags: Mapping[str, str], environ: Mapping[str, str], config: Path | None, problems: list[str]
+) -> dict[str, Given]:
+    """Flags win over the environment, the environment over the file."""
+    given = {
+        name: Given(text, f"{name} in the settings file")
+        for name, text in _from_file(config, environ, problems).items()
+    }
+    for field in dataclasses.fields(Settings):
+        variable = PREFIX + field.name.upper()
+        if variable in environ:
+            given[field.name] = Given(environ[variable], variable)
+    for name, text in flags.items():
+        given[name] = Given(text, "--" + name.replace("_", "-"))
+    return given
+
+
+def _parse(given: Mapping[str, Given], problems: list[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(Settings):
+        text, source = given.get(field.name, ("", ""))
+        if not text.strip():
+            continue  # an empty value means the default, as in `GATEHOUSE_ISSUER=`
+        try:
+            values[field.name] = field.metadata["read"](text)
+        except ValueError as problem:
+            problems.append(f"{source}: {problem}" if not field.metadata["secret"] else f"{source}: not valid")
+    return values
+
+
+def _from_file(config: Path | None, environ: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    named = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    path = named or DEFAULT_CONFIG
+    if named is None and not path.exists():
+        return {}
+    if named is None and not _is_trusted(path):
+        problems.append(
+            f"settings file {path.absolute()}: found in the current folder, but others can write it;"
+            f" name it with --config or {CONFIG_VARIABLE} if you trust it"
+        )
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        problems.append(f"settings file {path}: {problem}")
+        return {}
+    known = {field.name for field in dataclasses.fields(Settings)}
+    problems += [f"settings file {path}: there is no setting {name!r}" for name in content if name not in known]
+    return {name: _as_text(value) for name, value in content.items() if name in known}
+
+
+def _is_trusted(path: Path) -> bool:
+    """Whether only this user and root can have written it: the current folder may belong to somebody else."""
+    found = path.stat()
+    return found.st_uid in {os.geteuid(), 0} and not found.st_mode & stat.S_IWOTH
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ",".join(str(part) for part in value)
+    return str(value)
