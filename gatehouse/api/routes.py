@@ -141,6 +141,8 @@ def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:
         ("/health/live", "live", system.live),
         ("/health/ready", "ready", system.ready),
         ("/.well-known/jwks.json", "jwks", system.jwks),
+        ("/.well-known/oauth-authorization-server", "metadata", system.metadata),
+        ("/.well-known/openid-configuration", "metadata", system.metadata),  # where most libraries look first
         ("/openapi.json", "openapi", system.openapi),
         ("/avatar.svg", "avatar", system.avatar),
         *((("/metrics", "metrics", system.metrics),) if service.settings.metrics == "on" else ()),

@@ -365,3 +365,13 @@ def test_the_first_answer_names_the_time_in_utc(client: httpx.Client) -> None:
     ]
     opened = time.strptime(current["openedAt"], "%Y-%m-%dT%H:%M:%SZ")
     assert abs(time.mktime(opened) - time.mktime(time.gmtime())) < 60
+
+
+@pytest.mark.parametrize("name", ["openid-configuration", "oauth-authorization-server"])
+def test_a_service_that_knows_the_issuer_alone_finds_the_keys(client: httpx.Client, name: str) -> None:
+    metadata = client.get(f"/.well-known/{name}").json()
+    claims = jwt.decode(login(client)["accessToken"], options={"verify_signature": False})
+    assert metadata["issuer"] == claims["iss"]
+    assert client.get(metadata["jwks_uri"]).json()["keys"][0]["use"] == "sig"
+    assert client.post(metadata["introspection_endpoint"]).status_code == 401  # it is there, and asks for a service key
+    assert metadata["grant_types_supported"] == metadata["response_types_supported"] == []

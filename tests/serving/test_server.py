@@ -25,6 +25,7 @@ def test_every_path_lives_under_the_prefix(tmp_path: Path) -> None:
             assert client.get(f"/sso{CAPTCHA}").status_code == 200
             assert client.get("/sso/health/live").status_code == 200
             assert client.get("/sso/openapi.json").json()["servers"] == [{"url": "/sso"}]
+            assert client.get("/sso/.well-known/openid-configuration").json()["issuer"] == service.url
             assert_failure(client.get("/sso/api/v1/nothing"), 404, "C0113")
             outside = client.get(CAPTCHA)
             assert (outside.status_code, outside.headers["content-type"]) == (404, "text/plain; charset=utf-8")

@@ -9,6 +9,7 @@ import msgspec
 
 from gatehouse.api.contract.openapi import document
 from gatehouse.api.http.reply import Reply, resource
+from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.ring import JWKS_MAX_AGE
 from gatehouse.stores.errors import StoreUnavailable
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.api.telemetry.metrics import Metrics
     from gatehouse.service import Service
+    from gatehouse.settings import Settings
 
 # A new key is published for longer than this before it signs: `gatehouse.auth.keys.ring`.
 JWKS_CACHE = f"public, max-age={JWKS_MAX_AGE}"
@@ -33,6 +35,7 @@ class SystemEndpoints:
         self._state = service.state
         self._ring = service.ring
         self._metrics = metrics
+        self._metadata = msgspec.json.encode(metadata(service.settings))
         self._openapi = msgspec.json.format(msgspec.json.encode(document(service.settings)), indent=1)
 
     async def live(self, _request: Request) -> Reply:
@@ -51,6 +54,9 @@ class SystemEndpoints:
     async def jwks(self, _request: Request) -> Reply:
         return resource(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)
 
+    async def metadata(self, _request: Request) -> Reply:
+        return resource(self._metadata, "application/json", cache=JWKS_CACHE)
+
     async def metrics(self, _request: Request) -> Reply:
         return resource(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8")
 
@@ -59,6 +65,21 @@ class SystemEndpoints:
 
     async def avatar(self, _request: Request) -> Reply:
         return resource(AVATAR, "image/svg+xml", cache="public, max-age=86400")
+
+
+def metadata(settings: Settings) -> dict[str, object]:
+    """What a verifying service needs to find the keys, by RFC 8414. There are no OAuth grants, and the lists say so."""
+    issuer = settings.public_url
+    return {
+        "issuer": issuer,
+        "jwks_uri": f"{issuer}/.well-known/jwks.json",
+        "introspection_endpoint": f"{issuer}/oauth2/introspect",
+        "introspection_endpoint_auth_methods_supported": ["client_secret_basic"],
+        "response_types_supported": [],
+        "grant_types_supported": [],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": list(ALGORITHMS),
+    }
 
 
 async def _answers(check: object) -> bool:
