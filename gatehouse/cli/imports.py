@@ -14,10 +14,10 @@ from gatehouse.cli.failures import NO
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
-from gatehouse.transfer import youlai as youlai_tables
 from gatehouse.transfer.files import UserFile
 from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.layout import Format
+from gatehouse.transfer.youlai import open_youlai
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwor
     """
     if url == "-":
         url = sys.stdin.readline().strip()
-    async with youlai_tables.opened(url) as source:
+    async with open_youlai(url) as source:
         await _import(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
 
 

@@ -1,5 +1,6 @@
-"""Bringing accounts along from elsewhere, and taking them away again.
+"""Import, export and move of accounts.
 
-`youlai.py` and `files.py` read a source into the rows of `rows.py`; `plan.py` decides what each row means for what is
-here; `bring.py` does it. `export.py` writes the files that `files.py` reads.
+`youlai.py` and `files.py` read a source into the rows of `rows.py`; `plan.py` decides for each row whether to add,
+change or refuse it; `importer.py` writes. `export.py` writes the files that `files.py` reads. `move.py` copies
+everything to another database.
 """

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy.exc import IntegrityError
 
 from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
 from gatehouse.auth.audit import Caller, Event, SessionEnd
@@ -20,11 +19,10 @@ from gatehouse.stores.accounts.bulk import Added, Batch, Bulk, Changed
 from gatehouse.stores.accounts.departments import Department, Departments
 from gatehouse.stores.accounts.roles import DataScope, Role, Roles
 from gatehouse.stores.accounts.users import Users, name_key
-from gatehouse.stores.errors import Duplicate
 from gatehouse.transfer.factors import FactorImport
 from gatehouse.transfer.menus import MenuImport
 from gatehouse.transfer.plan import Context, Plan, Seen, plan
-from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles
+from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles, moved_to_top
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -100,8 +98,10 @@ class Importer:
     async def _bring_departments(self, rows: Sequence[DepartmentRow]) -> tuple[frozenset[int], int]:
         """The ids of all departments there will be, and the one for users without any."""
         here = {one.id: one for one in await self._departments.all()}
-        rows, remarks = cut_cycles(rows, {one.id: one.parent for one in here.values()})
-        self._summary.adapted += remarks
+        parents = {one.id: one.parent for one in here.values()} | {row.id: row.parent for row in rows}
+        cut = cut_cycles(parents, [row.id for row in rows])
+        self._summary.adapted += [moved_to_top(row.place, row.parent) for row in rows if row.id in cut]
+        rows = [replace(row, parent=None) if row.id in cut else row for row in rows]
         new = [row for row in rows if row.id not in here]
         changed = [row for row in rows if row.id in here and _department(row, here[row.id]) != here[row.id]]
         switched = [row.id for row in changed if row.enabled not in {None, here[row.id].enabled}]
@@ -176,10 +176,7 @@ class Importer:
         # was opened meanwhile.
         for user in removed:
             await self._sessions.end_all(user.id, SessionEnd.DELETED, CALLER)
-        try:
-            await self._bulk.write_users(batch)
-        except IntegrityError:
-            raise Duplicate("somebody else is changing the same users right now: run the import again") from None
+        await self._bulk.write_users(batch)
         await self._state.raise_epochs(
             [user.id for user in removed] + [change.held.user.id for change in decided.changed], self._clock()
         )

@@ -11,8 +11,8 @@ from gatehouse.auth.accounts.default_menus import are_untouched
 from gatehouse.auth.accounts.perms import canonical
 from gatehouse.auth.audit import Event
 from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
-from gatehouse.transfer.foreign import number
-from gatehouse.transfer.rows import ImportCount, Remark, shown
+from gatehouse.stores.foreign.values import number, text
+from gatehouse.transfer.rows import ImportCount, Remark, cut_cycles, moved_to_top, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ class MenuRow:
     menu: Menu
 
 
-def read_row(row: Mapping[str, Any], text: Callable[[object], str]) -> MenuRow | Remark | None:
+def read_row(row: Mapping[str, Any]) -> MenuRow | Remark | None:
     """One row of sys_menu; None for one that is deleted."""
     key = number(row["id"]) or 0
     place = f"sys_menu {row['id']}"
@@ -98,7 +98,7 @@ class MenuImport:
         here = {menu.id: menu for menu in await self._menus.all()}
         gone = sorted(here) if are_untouched(list(here.values())) else []
         here = {} if gone else here
-        rows, remarks = _rooted(rows, here)
+        rows, remarks = _without_cycles(rows, here)
         new = [row.menu for row in rows if row.menu.id not in here]
         kept = {
             row.menu.id: replace(row.menu, created=here[row.menu.id].created) for row in rows if row.menu.id in here
@@ -114,19 +114,8 @@ class MenuImport:
         return count, remarks
 
 
-def _rooted(rows: Sequence[MenuRow], here: Mapping[int, Menu]) -> tuple[list[MenuRow], list[Remark]]:
-    """The rows with every way up leading to the top: one into nothing, or in a circle, is cut."""
-    parents = {menu.id: menu.parent for menu in here.values()} | {row.menu.id: row.menu.parent for row in rows}
-    good, remarks = [], []
-    for row in rows:
-        seen: set[int] = set()
-        current: int | None = row.menu.id
-        while current is not None and current in parents and current not in seen:
-            seen.add(current)
-            current = parents[current]
-        if current is not None:
-            remarks.append(Remark(row.place, f"the way up by {row.menu.parent} leads nowhere: put at the top"))
-            parents[row.menu.id] = None
-            row = replace(row, menu=replace(row.menu, parent=None))  # noqa: PLW2901 - the same row, put right
-        good.append(row)
-    return good, remarks
+def _without_cycles(rows: Sequence[MenuRow], here: Mapping[int, Menu]) -> tuple[list[MenuRow], list[Remark]]:
+    parents = {menu.id: menu.parent for menu in [*here.values(), *(row.menu for row in rows)]}
+    cut = cut_cycles(parents, [row.menu.id for row in rows])
+    remarks = [moved_to_top(row.place, row.menu.parent) for row in rows if row.menu.id in cut]
+    return [replace(row, menu=replace(row.menu, parent=None)) if row.menu.id in cut else row for row in rows], remarks

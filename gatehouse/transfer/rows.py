@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from gatehouse.transfer.factors import FactorRow
     from gatehouse.transfer.menus import MenuRow
@@ -130,30 +130,30 @@ def shown(text: str, longest: int = 64) -> str:
     return clean.strip()[:longest].strip()
 
 
-def cut_cycles(
-    rows: Sequence[DepartmentRow], here: Mapping[int, int | None]
-) -> tuple[list[DepartmentRow], list[Remark]]:
-    """The rows with every way up leading to the top: one into nothing, or in a circle, is cut.
+def cut_cycles(parents: Mapping[int, int | None], ids: Iterable[int]) -> set[int]:
+    """Which of these must move to the top level, so that following the parents of any of them ends there.
 
-    `here` has the parents of the departments that are there already.
+    They are the ones whose parent does not exist, and one of each cycle.
     """
-    parents = {**here, **{row.id: row.parent for row in rows}}
-    good, remarks = [], []
-    for row in rows:
-        if not _leads_up(row.id, parents):
-            remarks.append(Remark(row.place, f"the way up by {row.parent} leads nowhere: put at the top"))
-            parents[row.id] = None
-            row = replace(row, parent=None)  # noqa: PLW2901 - the same row, put right
-        good.append(row)
-    return good, remarks
+    remaining = dict(parents)
+    cut = set()
+    for each in ids:
+        if not _reaches_top(each, remaining):
+            remaining[each] = None
+            cut.add(each)
+    return cut
 
 
-def _leads_up(department: int, parents: Mapping[int, int | None]) -> bool:
+def _reaches_top(start: int, parents: Mapping[int, int | None]) -> bool:
     seen: set[int] = set()
-    current: int | None = department
+    current: int | None = start
     while current is not None:
         if current in seen or current not in parents:
             return False
         seen.add(current)
         current = parents[current]
     return True
+
+
+def moved_to_top(place: str, parent: int | None) -> Remark:
+    return Remark(place, f"the parent {parent} is missing or part of a cycle: moved to the top level")

@@ -19,25 +19,20 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
-
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.perms import canonical
 from gatehouse.stores.accounts.menus import MenuType
-from gatehouse.transfer.foreign import moment, number, reading
+from gatehouse.stores.foreign.values import moment, number, text
+from gatehouse.stores.foreign.youlai import connect_youlai
+from gatehouse.transfer.data_scopes import data_scopes
 from gatehouse.transfer.menus import MenuRow, read_row
 from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow, shown
-from gatehouse.transfer.youlai_tables import OPTIONAL, TABLES, data_scopes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from sqlalchemy import ColumnClause, TableClause
-
+    from gatehouse.stores.foreign.youlai import YoulaiDatabase
     from gatehouse.transfer.factors import FactorRow
-    from gatehouse.transfer.foreign import Foreign
-
-    Found = dict[str, tuple[TableClause, dict[str, str]]]
 
 BUTTONS = {"B", "4", "BUTTON"}
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
@@ -45,17 +40,16 @@ _SCHEME = re.compile(r"\{(bcrypt|argon2(@\w+)?)\}", re.IGNORECASE)
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Youlai]:
-    async with reading(url) as foreign:
-        yield Youlai(foreign, await foreign.find(TABLES, OPTIONAL))
+async def open_youlai(url: str) -> AsyncIterator[Youlai]:
+    async with connect_youlai(url) as database:
+        yield Youlai(database)
 
 
 class Youlai:
-    """The `Source` protocol over one open connection."""
+    """The `Source` protocol over a console's database."""
 
-    def __init__(self, foreign: Foreign, found: Found) -> None:
-        self._foreign = foreign
-        self._found = found
+    def __init__(self, database: YoulaiDatabase) -> None:
+        self._database = database
         self._roles: dict[int, str] = {}  # by the source's id: its code
         self.refused: list[Remark] = []
         self.adapted: list[Remark] = []
@@ -64,7 +58,7 @@ class Youlai:
 
     async def departments(self) -> Sequence[DepartmentRow]:
         rows = []
-        for row in sorted(await self._all("sys_dept"), key=_key):
+        for row in sorted(await self._database.all("sys_dept"), key=_key):
             key = _key(row)
             place = f"sys_dept {row['id']}"
             if _is_deleted(row):
@@ -80,18 +74,18 @@ class Youlai:
 
     async def roles(self) -> Sequence[RoleRow]:
         perms = await self._perms_by_role()
-        table = sorted(await self._all("sys_role"), key=_key)
+        table = sorted(await self._database.all("sys_role"), key=_key)
         # Deleted ones too: whoever got such a role by an earlier import is to lose it.
         self.knows_roles = frozenset(str(row["code"]) for row in table)
         chosen = await self._chosen_departments()
         given_scopes = {_key(row): number(row.get("data_scope")) for row in table}
-        said = "data_scope" in self._found["sys_role"][1]
-        scopes = data_scopes(given_scopes, newer="sys_role_dept" in self._found) if said else {}
+        has_scopes = self._database.has_field("sys_role", "data_scope")
+        scopes = data_scopes(given_scopes, newer=self._database.has_table("sys_role_dept")) if has_scopes else {}
         rows = []
         for row in table:
             key, code = _key(row), str(row["code"] or "")
             place = f"sys_role {key} {code!r}"
-            if _is_deleted(row) or not self._may_come(place, code):
+            if _is_deleted(row) or not self._is_importable(place, code):
                 continue
             self._roles[key] = code
             name = self._label(place, row["name"], code)
@@ -102,13 +96,13 @@ class Youlai:
 
     async def _chosen_departments(self) -> dict[int, tuple[int, ...]]:
         chosen: dict[int, set[int]] = {}
-        for row in await self._all("sys_role_dept") if "sys_role_dept" in self._found else []:
+        for row in await self._database.all("sys_role_dept") if self._database.has_table("sys_role_dept") else []:
             role, department = number(row["role"]), number(row["department"])
             if role is not None and department is not None:
                 chosen.setdefault(role, set()).add(department)
         return {role: tuple(sorted(departments)) for role, departments in chosen.items()}
 
-    def _may_come(self, place: str, code: str) -> bool:
+    def _is_importable(self, place: str, code: str) -> bool:
         try:
             policy.check_role_code(code)
         except ValueError as problem:
@@ -122,9 +116,9 @@ class Youlai:
 
     async def _perms_by_role(self) -> dict[int, set[str]]:
         buttons: dict[int, str] = {}
-        for row in await self._all("sys_menu"):
+        for row in await self._database.all("sys_menu"):
             perm = canonical(str(row["perm"] or "").strip())
-            if _text(row["type"]).strip().upper() not in BUTTONS or not perm or _is_deleted(row):
+            if text(row["type"]).strip().upper() not in BUTTONS or not perm or _is_deleted(row):
                 continue
             try:
                 policy.check_perm(perm)
@@ -133,7 +127,7 @@ class Youlai:
                 continue
             buttons[_key(row)] = perm
         given: dict[int, set[str]] = {}
-        for row in await self._all("sys_role_menu"):
+        for row in await self._database.all("sys_role_menu"):
             role, menu = number(row["role"]), number(row["menu"])
             if role is not None and menu in buttons:
                 given.setdefault(role, set()).add(buttons[menu])
@@ -147,17 +141,17 @@ class Youlai:
 
     async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
         """Only from a table that says where its pages are: versions without it keep them in the front end."""
-        if "route_path" not in self._found["sys_menu"][1]:
+        if not self._database.has_field("sys_menu", "route_path"):
             return [], {}
         rows: list[MenuRow] = []
-        for row in sorted(await self._all("sys_menu"), key=_key):
-            read = None if _is_deleted(row) else read_row(row, _text)
+        for row in sorted(await self._database.all("sys_menu"), key=_key):
+            read = None if _is_deleted(row) else read_row(row)
             if isinstance(read, Remark):
                 self.refused.append(read)
             elif read is not None:
                 rows.append(read)
         assigned: dict[str, set[int]] = {code: set() for code in self._roles.values()}
-        for row in await self._all("sys_role_menu"):
+        for row in await self._database.all("sys_role_menu"):
             role, menu = number(row["role"]), number(row["menu"])
             if role in self._roles and menu is not None:
                 assigned[self._roles[role]].add(menu)
@@ -165,36 +159,23 @@ class Youlai:
         return rows, {code: frozenset(ids & pages) for code, ids in assigned.items()}
 
     async def count(self) -> int:
-        table, _ = self._found["sys_user"]
-        [row] = await self._foreign.rows(select(func.count().label("number")).select_from(table))
-        return int(row["number"])
+        return await self._database.count_users()
 
     async def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
-        table, names = self._found["sys_user"]
-        key: ColumnClause[Any] = table.c[names["id"]]
-        query = select(*_named(table, names)).order_by(key).limit(BATCH)
-        found = await self._foreign.rows(query)
-        while found:
-            there = [row for row in found if not _is_deleted(row)]
-            self.skipped += len(found) - len(there)
-            held = await self._held(found[0]["id"], found[-1]["id"])
-            yield len(found), [_user(row, frozenset(held.get(_key(row), ()))) for row in there]
-            found = await self._foreign.rows(query.where(key > found[-1]["id"]))
+        async for rows in self._database.user_batches(BATCH):
+            existing = [row for row in rows if not _is_deleted(row)]
+            self.skipped += len(rows) - len(existing)
+            roles = await self._roles_by_user(rows[0]["id"], rows[-1]["id"])
+            yield len(rows), [_user(row, frozenset(roles.get(_key(row), ()))) for row in existing]
 
-    async def _held(self, first: object, last: object) -> dict[int, set[str]]:
-        """Codes of the roles that users in this range hold; those that were deleted or refused are not among them."""
-        table, names = self._found["sys_user_role"]
-        user: ColumnClause[Any] = table.c[names["user"]]
-        held: dict[int, set[str]] = {}
-        for row in await self._foreign.rows(select(*_named(table, names)).where(user.between(first, last))):
-            holder, role = number(row["user"]), number(row["role"])
-            if holder is not None and role in self._roles:
-                held.setdefault(holder, set()).add(self._roles[role])
-        return held
-
-    async def _all(self, name: str) -> list[dict[str, Any]]:
-        table, names = self._found[name]
-        return await self._foreign.rows(select(*_named(table, names)))
+    async def _roles_by_user(self, first: object, last: object) -> dict[int, set[str]]:
+        """Role codes by user id. Roles that were deleted or refused are left out."""
+        roles: dict[int, set[str]] = {}
+        for row in await self._database.user_roles(first, last):
+            user, role = number(row["user"]), number(row["role"])
+            if user is not None and role in self._roles:
+                roles.setdefault(user, set()).add(self._roles[role])
+        return roles
 
     def _label(self, place: str, given: object, otherwise: str) -> str:
         """A name that people see, put into a form that may be shown."""
@@ -202,10 +183,6 @@ class Youlai:
         if name != given:
             self.adapted.append(Remark(place, f"the name became {name!r}"))
         return name
-
-
-def _named(table: TableClause, names: dict[str, str]) -> list[Any]:
-    return [table.c[name].label(meaning) for meaning, name in names.items()]
 
 
 def _key(row: dict[str, Any]) -> int:
@@ -242,7 +219,3 @@ def _sort(row: dict[str, Any]) -> int | None:
 def _gender(value: object) -> int | None:
     given = number(value)
     return given if given in {0, 1, 2} else 0 if value is not None else None
-
-
-def _text(value: object) -> str:
-    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)

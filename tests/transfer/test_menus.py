@@ -12,12 +12,12 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.stores.accounts.menus import Menu, MenuType
-from gatehouse.transfer import youlai
 from gatehouse.transfer.export import export
 from gatehouse.transfer.files import UserFile
 from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.layout import Format
 from gatehouse.transfer.rows import Source, Summary
+from gatehouse.transfer.youlai import open_youlai
 from tests.support.inprocess import InProcess
 from tests.transfer.console import NEW, OLD, Version, furnished
 
@@ -71,7 +71,7 @@ def bring(gatehouse: InProcess, source: Source, *, dry_run: bool = False) -> Sum
 def bring_youlai(gatehouse: InProcess, url: str, *, dry_run: bool = False) -> Summary:
     async def work() -> Summary:
         service = gatehouse.service
-        async with youlai.opened(url) as source:
+        async with open_youlai(url) as source:
             return await Importer(
                 database=service.database,
                 state=service.state,

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, or_, select, text, update
+from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts import audit_trail
 from gatehouse.stores.accounts.database import new_id
@@ -21,6 +22,7 @@ from gatehouse.stores.accounts.schema import (
     users,
 )
 from gatehouse.stores.accounts.users import User, name_key
+from gatehouse.stores.errors import Duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,6 +93,12 @@ class Bulk:
         return [Held(user, frozenset(codes.get(user.id, ()))) for user in found]
 
     async def write_users(self, batch: Batch) -> None:
+        try:
+            await self._write_users(batch)
+        except IntegrityError:
+            raise Duplicate("somebody else is changing the same users right now: run the import again") from None
+
+    async def _write_users(self, batch: Batch) -> None:
         async with self._database.writing() as db:
             role_ids = {row.code: row.id for row in await db.execute(select(roles.c.code, roles.c.id))}
             entries = list(batch.removed)

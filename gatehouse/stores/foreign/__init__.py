@@ -1,0 +1,1 @@
+"""Reads the databases of other systems, for imports. Nothing is written there."""
