@@ -36,6 +36,9 @@ Methods = dict[str, "Route"]
 
 PATH_MAX = 1024
 
+# What an id, several of them or a code is made of. Anything else in its place is a path that does not exist.
+_VALUE = re.compile(r"[A-Za-z0-9._~,-]+")
+
 # Keys of the tree that no segment of a path can be.
 _PARAMETER = "/"
 _METHODS = "//"
@@ -88,7 +91,7 @@ def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[st
     literal = node.get(segments[depth])
     if literal is not None and (found := _walk(literal, segments, depth + 1, values)):
         return found
-    parameter = node.get(_PARAMETER) if segments[depth] else None
+    parameter = node.get(_PARAMETER) if _VALUE.fullmatch(segments[depth]) else None
     if parameter is None:
         return None
     values.append(segments[depth])

@@ -23,6 +23,7 @@ TITLES = {
     "login": ("Login", "登录"),
     "login.failed": ("Failed login", "登录失败"),
     "login.locked": ("Name locked after failed logins", "账号因登录失败被锁定"),
+    "login.new_place": ("Login from a new place", "在新地点登录"),
     "refresh": ("Token refresh", "刷新令牌"),
     "refresh.failed": ("Failed token refresh", "刷新令牌失败"),
     "logout": ("Logout", "退出登录"),

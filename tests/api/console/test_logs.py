@@ -75,9 +75,9 @@ def test_the_log_is_searched_by_words_people_addresses_and_days(
     assert found(keywords="user add") == ["User added"]
     assert found(keywords="新增用户") == ["User added"]
     assert set(found(keywords="clerk")) == {"Login", "User added"}
-    assert found(keywords="203.0.113.9") == ["Login"]
+    assert found(keywords="203.0.113.9") == ["Login from a new place", "Login"]
     assert found(keywords="nothing like it") == []
-    assert found(createTime=["2030-03-18", "2030-03-18"]) == ["Login", "Login"]
+    assert found(createTime=["2030-03-18", "2030-03-18"]) == ["Login from a new place", "Login", "Login"]
     assert found(**{"createTime[0]": "2030-03-17", "createTime[1]": "2030-03-17"}) == ["Login", "User added"]
     assert found(**{"createTime[0]": "", "createTime[1]": ""}) == found()
     console.refused("A0421", "GET", "logs", createTime="yesterday")
