@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatehouse.api.contract.operation import PATH_VALUE
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.endpoints.auth import AuthEndpoints
 from gatehouse.api.endpoints.console import console_endpoints
@@ -36,8 +37,7 @@ Methods = dict[str, "Route"]
 
 PATH_MAX = 1024
 
-# What an id, several of them or a code is made of. Anything else in its place is a path that does not exist.
-_VALUE = re.compile(r"[A-Za-z0-9._~,-]+")
+_VALUE = re.compile(PATH_VALUE)
 
 # Keys of the tree that no segment of a path can be.
 _PARAMETER = "/"

@@ -116,7 +116,7 @@ class InProcess:
             "admin_password": PASSWORD,
             "limits": "off",
             "hash_threads": 2,
-            **type(self).engines(),
+            **({} if "database_url" in settings else type(self).engines()),
             **settings,
         }
         self.settings = load({name: str(value) for name, value in given.items()}, environ={})

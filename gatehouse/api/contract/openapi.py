@@ -9,7 +9,7 @@ import msgspec
 
 import gatehouse
 from gatehouse.api.contract.errors import CATALOGUE, ErrorEntry
-from gatehouse.api.contract.operation import JSON, Operation
+from gatehouse.api.contract.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.contract.schemas import LoginBody
 from gatehouse.api.contract.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
@@ -115,7 +115,7 @@ def _body(operation: Operation, schema: Json) -> Json:
 
 def _path_parameters(operation: Operation) -> list[Json]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": PATH_VALUE}}
         for name in re.findall(r"{(\w+)}", operation.path)
     ]
 

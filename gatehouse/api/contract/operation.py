@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 PREFIX = "/api/v1"
 
+# What an id, several of them or a code is made of. Anything else in its place is a path that does not exist.
+PATH_VALUE = r"^[A-Za-z0-9._~,-]+$"
+
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"

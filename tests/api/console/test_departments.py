@@ -65,6 +65,8 @@ def test_a_department_does_not_go_below_itself(console: Console) -> None:
         ({"parentId": "x"}, "A0421"),
         ({"parentId": 999}, "C0113"),
         ({"sort": "x"}, "A0421"),
+        ({"sort": 2**31}, "A0421"),
+        ({"parentId": 2**60}, "A0421"),
     ],
 )
 def test_departments_that_are_refused(console: Console, changes: dict[str, Any], code: str) -> None:

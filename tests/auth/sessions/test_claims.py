@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.keys.algorithms import ALGORITHMS
+from gatehouse.auth.login.passwords import hash_password
 from gatehouse.auth.sessions.claims import data_scope_claims, smaller_and_smaller
 from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
 from gatehouse.stores.accounts.schema import role_departments, roles
-from gatehouse.stores.accounts.users import DataScope
+from gatehouse.stores.accounts.users import DataScope, NewUser
 from tests.auth.sessions.test_tokens import parts
 from tests.support.inprocess import InProcess
+from tests.support.running import PASSWORD
 
 OWN = {"roleCode": "", "dataScope": 4, "customDeptIds": []}
 
@@ -77,7 +79,7 @@ def test_data_scopes_come_from_the_enabled_roles_and_their_chosen_departments(tm
                 await db.execute(roles.update().where(roles.c.code == "OFF").values(enabled=False))
                 chosen = (await db.scalar(roles.select().where(roles.c.code == "CHOSEN"))) or 0
                 await db.execute(role_departments.insert().values(role=chosen, department=1))
-            await accounts.users.grant(1, ["ALL", "CHOSEN", "OFF"])
+            await accounts.grant("admin", ["ALL", "CHOSEN", "OFF"])
 
         gatehouse.run(arrange())
         scopes = parts(gatehouse.login().data["accessToken"])[1]["dataScopes"]
@@ -88,7 +90,9 @@ def test_data_scopes_come_from_the_enabled_roles_and_their_chosen_departments(tm
 
 def test_a_user_without_any_role_gets_the_narrowest_data_scope(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", token_claims="youlai") as gatehouse:
-        gatehouse.run(gatehouse.service.accounts.users.revoke(1, ["ADMIN"]))
+        accounts = gatehouse.service.accounts
+        gatehouse.run(accounts.add_user(NewUser("other", "Other", hash_password(PASSWORD), 1, 0), ["ADMIN"]))
+        gatehouse.run(accounts.revoke("admin", ["ADMIN"]))
         claims = parts(gatehouse.login().data["accessToken"])[1]
         assert (claims["roles"], claims["authorities"], claims["dataScopes"]) == ([], [], [OWN])
 
@@ -102,12 +106,12 @@ def test_a_scope_that_is_unknown_or_chooses_nothing_is_the_narrowest(scope: int)
 def test_a_token_never_outgrows_a_header_line_and_works_whatever_is_left_out(tmp_path: Path, algorithm: str) -> None:
     settings = {"token_perms": "on", "token_claims": "youlai", "signing_algorithm": algorithm}
     with InProcess(tmp_path / "data", **settings) as gatehouse:
-        roles_store, users = gatehouse.service.accounts.roles, gatehouse.service.accounts.users
+        accounts = gatehouse.service.accounts
 
         def grow(number: int, perms: int) -> dict[str, Any]:
             code = f"ROLE-{number:02d}-" + "x" * 40
-            gatehouse.run(roles_store.add(code, code, [f"shop:{code}:{perm}" for perm in range(perms)]))
-            gatehouse.run(users.grant(1, [code]))
+            gatehouse.run(accounts.roles.add(code, code, [f"shop:{code}:{perm}" for perm in range(perms)]))
+            gatehouse.run(accounts.grant("admin", [code]))
             gatehouse.run(gatehouse.service.state.raise_epochs([1], gatehouse.clock()))
             token = gatehouse.login().data["accessToken"]
             assert len(token) <= MAX_TOKEN_LENGTH

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from gatehouse.api.contract.console.fields import Id, Number  # noqa: TC001 - msgspec reads the annotations
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
 from gatehouse.auth import refusals
@@ -14,7 +15,7 @@ from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
 class DepartmentQuery(Struct):
     keywords: Annotated[str, Meta(max_length=128)] = ""
-    status: int | None = None
+    status: Number | None = None
 
 
 class DepartmentForm(Struct):
@@ -35,10 +36,10 @@ class DepartmentRow(DepartmentForm, kw_only=True):
 
 class DepartmentBody(Struct):
     name: Annotated[str, Meta(min_length=1, max_length=64)]
-    parentId: int | str | None = None
+    parentId: Id | None = None
     code: Annotated[str, Meta(max_length=64)] | None = None
-    sort: int | None = None
-    status: int | None = None
+    sort: Number | None = None
+    status: Number | None = None
 
 
 def _operation(name: str, method: str, path: str, summary: str, perm: str | None, **more: Any) -> Operation:

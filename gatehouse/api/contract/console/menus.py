@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from gatehouse.api.contract.console.fields import Flag, Id, Number
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
 from gatehouse.auth import refusals
@@ -18,8 +19,6 @@ Type = Annotated[
         "or CATALOG, MENU, EXTLINK, BUTTON; each is taken from everybody."
     ),
 ]
-Id = int | str
-Flag = int | str | bool
 
 
 class MenuQuery(Struct):
@@ -71,7 +70,7 @@ class MenuBody(Struct):
     externalUrl: str | None = None
     perm: str | None = None
     icon: str | None = None
-    sort: int | None = None
+    sort: Number | None = None
     visible: Flag | None = None
     redirect: str | None = None
     params: list[Param] | None = None

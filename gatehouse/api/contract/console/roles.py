@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gatehouse.api.contract.console.fields import Id  # noqa: TC001 - msgspec reads the annotations
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
-Id = int | str
 Scope = Annotated[
     int,
     Meta(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from gatehouse.api.contract.console.fields import Id, IdNumber, Number  # noqa: TC001 - msgspec reads the annotations
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.operation import MULTIPART, PREFIX, STORE_REFUSALS, Group, Operation
 from gatehouse.api.contract.page import Page, PageQuery
@@ -14,15 +15,12 @@ from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
-Id = int | str
-Number = int | str
-
 
 class UserQuery(PageQuery):
     """`createTime` comes twice: the first day and the last, `YYYY-MM-DD`. `sort` may begin with a minus."""
 
-    status: int | None = None
-    deptId: int | None = None
+    status: Number | None = None
+    deptId: IdNumber | None = None
     createTime: Annotated[list[str], Meta(max_length=2)] = field(default_factory=list)
     sort: Annotated[str, Meta(max_length=32, examples=["username", "-createTime"])] = ""
 
@@ -63,10 +61,10 @@ class UserBody(Struct):
     nickname: Annotated[str, Meta(min_length=1, max_length=64)]
     deptId: Id | UnsetType | None = UNSET
     roleIds: Annotated[list[Id], Meta(max_length=100)] | UnsetType | None = UNSET
-    gender: Number | UnsetType | None = UNSET
+    gender: int | str | UnsetType | None = UNSET
     mobile: Annotated[str, Meta(max_length=32)] | UnsetType | None = UNSET
     email: Annotated[str, Meta(max_length=254)] | UnsetType | None = UNSET
-    status: Number | UnsetType | None = UNSET
+    status: int | str | UnsetType | None = UNSET
     avatar: Annotated[str, Meta(max_length=1024)] | UnsetType | None = UNSET
 
 
@@ -75,7 +73,7 @@ class ResetQuery(Struct):
 
 
 class ImportQuery(Struct):
-    deptId: Annotated[int | None, Meta(description="For rows that name no department.")] = None
+    deptId: Annotated[IdNumber | None, Meta(description="For rows that name no department.")] = None
 
 
 class ImportBody(Struct):

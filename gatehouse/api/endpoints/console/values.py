@@ -7,6 +7,9 @@ from datetime import UTC, datetime, timedelta
 from gatehouse.api.http.query import ID_MAX
 from gatehouse.auth.refusals import FieldInvalid
 
+# What the databases' integer columns hold.
+NUMBER_MAX = 2**31 - 1
+
 
 def shown_time(seconds: float) -> str:
     """The consoles print it as it is. UTC; empty if it is not known."""
@@ -21,16 +24,22 @@ def iso_time(seconds: float) -> str:
 def number(field: str, value: int | str | bool) -> int:  # noqa: FBT001 - a value like the others
     """Selects give back the text of a number, switches true and false."""
     try:
-        return int(value)
+        found = int(value)
     except ValueError:
         raise FieldInvalid(field, "not a number") from None
+    if not -NUMBER_MAX <= found <= NUMBER_MAX:
+        raise FieldInvalid(field, "out of range")
+    return found
 
 
 def given_id(field: str, value: int | str | None) -> int | None:
     """An id as a number or its text; 0 and nothing stand for the top of a tree."""
     if value is None or value == "":
         return None
-    found = number(field, value)
+    try:
+        found = int(value)
+    except ValueError:
+        raise FieldInvalid(field, "not an id") from None
     if not 0 <= found <= ID_MAX:
         raise FieldInvalid(field, "not an id")
     return found or None
