@@ -8,7 +8,14 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.engines import PostgresServer, RedisServer, fresh_stores, postgres_server, redis_server
+from tests.support.engines import (
+    PostgresServer,
+    RedisServer,
+    fresh_database,
+    fresh_stores,
+    postgres_server,
+    redis_server,
+)
 from tests.support.inprocess import InProcess
 from tests.support.running import Running
 
@@ -35,23 +42,33 @@ def engines_service(
         yield running
 
 
-@pytest.fixture(scope="session", params=["embedded", "engines"])
-def service(request: pytest.FixtureRequest) -> Running:
-    """Two workers, limits off, a fixed captcha answer: once on the embedded default, once on PostgreSQL and Redis.
+@pytest.fixture(scope="session")
+def postgres_service(tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer) -> Iterator[Running]:
+    url = postgres_server.create("alone_tests")
+    with Running(tmp_path_factory.mktemp("service") / "data", workers=2, database_url=url, state_url=url) as running:
+        yield running
 
-    It only hands out one of the two above, which stay: what has parameters is made anew whenever they change.
+
+@pytest.fixture(scope="session", params=["embedded", "engines", "postgres"])
+def service(request: pytest.FixtureRequest) -> Running:
+    """Two workers, limits off, a fixed captcha answer: on the embedded default, PostgreSQL and Redis, PostgreSQL alone.
+
+    It only hands out one of those above, which stay: what has parameters is made anew whenever they change.
     """
     running: Running = request.getfixturevalue(f"{request.param}_service")
     return running
 
 
-@pytest.fixture(params=["embedded", "engines"])
+@pytest.fixture(params=["embedded", "engines", "postgres"])
 def engines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every `InProcess` of the test remembers in the embedded default, or in PostgreSQL and Redis."""
+    """Every `InProcess` of the test remembers in the embedded default, PostgreSQL and Redis, or PostgreSQL alone."""
     if request.param == "engines":
         postgres: PostgresServer = request.getfixturevalue("postgres_server")
         redis: RedisServer = request.getfixturevalue("redis_server")
         monkeypatch.setattr(InProcess, "engines", staticmethod(lambda: fresh_stores(postgres, redis)))
+    elif request.param == "postgres":
+        alone: PostgresServer = request.getfixturevalue("postgres_server")
+        monkeypatch.setattr(InProcess, "engines", staticmethod(lambda: fresh_database(alone)))
 
 
 @pytest.fixture

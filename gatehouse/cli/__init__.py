@@ -36,7 +36,7 @@ COMMANDS = {
     "import": ("imports", "Bring users along from another system."),
     "export": ("export", "Write users, roles and departments to a file."),
     "migrate": ("migrate", "Bring the databases to this release."),
-    "move": ("move", "Move from the embedded default to PostgreSQL and Redis."),
+    "move": ("move", "Move from the embedded default to PostgreSQL and Redis, or PostgreSQL alone."),
     "doctor": ("doctor", "Check settings, stores, clock and files; say what to do."),
     "completion": ("completion", "Print the completion script of a shell."),
 }

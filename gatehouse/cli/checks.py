@@ -225,5 +225,6 @@ async def state(service: Service) -> AsyncIterator[Finding]:
         yield fail("state", str(problem), "start the state store, or correct GATEHOUSE_STATE_URL")
         return
     yield ok("state", "answers reads and writes")
+    yield ok("durability", await service.state.durability())
     for each in await service.state.advice():
         yield warn("state", each, "see docs/many-nodes.md")

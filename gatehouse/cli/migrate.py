@@ -12,7 +12,7 @@ from gatehouse.cli import output
 from gatehouse.cli.failures import NO
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
-from gatehouse.service import open_database
+from gatehouse.service import open_database, open_state
 from gatehouse.stores.accounts import migrate as schema
 from gatehouse.stores.state.sqlite.file import create as create_state
 
@@ -64,11 +64,21 @@ async def _migrate(given: Settings) -> schema.Migrated:
         given.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if given.embedded_state:
         create_state(given.state_path)
+    if given.postgres_state:
+        await _create_state_tables(given)
     database = open_database(given)
     try:
         return await schema.migrate(database)
     finally:
         await database.close()
+
+
+async def _create_state_tables(given: Settings) -> None:
+    state = open_state(given)
+    try:
+        await state.ping()  # the first connection makes what is missing
+    finally:
+        await state.close()
 
 
 def _tell(done: schema.Migrated, *, check: bool) -> None:

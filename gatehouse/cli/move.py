@@ -1,4 +1,4 @@
-"""`gatehouse move`: from the embedded default to PostgreSQL and Redis."""
+"""`gatehouse move`: from the embedded default to PostgreSQL and Redis, or PostgreSQL alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command()
 @json_option
 def move(*, as_json: bool) -> None:
-    """Move from the embedded default to PostgreSQL and Redis.
+    """Move from the embedded default to PostgreSQL and Redis, or PostgreSQL alone.
 
     Set GATEHOUSE_DATABASE_URL, and GATEHOUSE_STATE_URL to take the sessions along: what the data folder holds goes
     there. Stop the service first, and keep the secret: the moved keys and tokens need it. If it is

@@ -75,10 +75,22 @@ def open_state(settings: Settings) -> State:
     if settings.embedded_state:
         return SQLiteState(settings.state_path, cache=settings.session_cache)
     try:
-        from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415 - an extra: not everybody has it
+        return _open_state_server(settings)
     except ImportError:
-        raise SettingsError(["GATEHOUSE_STATE_URL: Redis needs an extra: install Gatehouse with [redis]"]) from None
-    try:
-        return RedisState(settings.state_url)
+        engine, extra = ("PostgreSQL", "postgres") if settings.postgres_state else ("Redis", "redis")
+        raise SettingsError(
+            [f"GATEHOUSE_STATE_URL: {engine} needs an extra: install Gatehouse with [{extra}]"]
+        ) from None
     except (ValueError, OSError) as problem:
         raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
+
+
+def _open_state_server(settings: Settings) -> State:
+    """The engines of both are extras: not everybody has them."""
+    if settings.postgres_state:
+        from gatehouse.stores.state.postgres.engine import PostgresState  # noqa: PLC0415
+
+        return PostgresState(settings.state_url)
+    from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415
+
+    return RedisState(settings.state_url)

@@ -46,7 +46,7 @@ class Settings:
     state_url: str = setting(
         "",
         "Where sessions are stored: empty for SQLite in the data folder, or redis://, rediss://, "
-        "redis+sentinel://, redis+cluster://.",
+        "redis+sentinel://, redis+cluster://, postgresql://.",
         str.strip,
         secret=True,
     )
@@ -188,6 +188,10 @@ class Settings:
     @property
     def embedded_state(self) -> bool:
         return not self.state_url
+
+    @property
+    def postgres_state(self) -> bool:
+        return self.state_url.startswith("postgres")
 
     @property
     def public_url(self) -> str:

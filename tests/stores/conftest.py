@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import migrate
+from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.protocol import State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -16,6 +18,7 @@ from tests.support.engines import PostgresServer, RedisServer
 
 # Apart from the databases that running services use.
 STORE_TESTS_DB = 60
+STATE_DATABASE = "state_tests"
 
 
 class Opener:
@@ -39,13 +42,47 @@ def empty_redis(server: RedisServer) -> str:
     return server.url(STORE_TESTS_DB)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
-async def states(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Opener]:
-    if request.param == "sqlite":
-        opener = Opener(lambda: SQLiteState(tmp_path / "state.db"))
+STATE_TABLES = "sessions, epochs, captchas, rates, failures, marks, expiring_values, ended_sessions"
+
+
+async def empty_postgres(server: PostgresServer) -> str:
+    """A database without state; the tables of an earlier test are emptied, which is quicker than to make them."""
+    url = server.url(STATE_DATABASE)
+    try:
+        connection = await asyncpg.connect(url)
+    except asyncpg.InvalidCatalogNameError:
+        connection = await asyncpg.connect(server.url("postgres"))
+        await connection.execute(f"CREATE DATABASE {STATE_DATABASE}")
     else:
-        url = empty_redis(request.getfixturevalue("redis_server"))
-        opener = Opener(lambda: RedisState(url))
+        if await connection.fetchval("SELECT to_regnamespace('gatehouse_state')"):
+            await connection.execute(
+                f"SET search_path = gatehouse_state; TRUNCATE {STATE_TABLES};"
+                " DELETE FROM meta WHERE name <> 'version'; UPDATE ended_log SET newest = 0, entries = 0"
+            )
+    await connection.close()
+    return url
+
+
+@pytest.fixture(params=["sqlite", "redis", "postgres"])
+def state_server(request: pytest.FixtureRequest) -> RedisServer | PostgresServer | None:
+    """The server of the engine; None for the one that needs none."""
+    if request.param == "sqlite":
+        return None
+    server: RedisServer | PostgresServer = request.getfixturevalue(f"{request.param}_server")
+    return server
+
+
+@pytest.fixture
+async def states(state_server: RedisServer | PostgresServer | None, tmp_path: Path) -> AsyncIterator[Opener]:
+    match state_server:
+        case RedisServer():
+            url = empty_redis(state_server)
+            opener = Opener(lambda: RedisState(url))
+        case PostgresServer():
+            url = await empty_postgres(state_server)
+            opener = Opener(lambda: PostgresState(url))
+        case None:
+            opener = Opener(lambda: SQLiteState(tmp_path / "state.db"))
     yield opener
     await opener.close()
 

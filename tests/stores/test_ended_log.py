@@ -118,7 +118,7 @@ async def test_too_many_entries_push_the_oldest_out_and_a_reader_who_missed_them
     states: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 300
-    for module in ("sqlite", "redis"):
+    for module in ("sqlite", "redis", "postgres"):
         monkeypatch.setattr(f"gatehouse.stores.state.{module}.ended_log.ENDED_SESSIONS_MAX", most)
     state = states()
 

@@ -16,17 +16,21 @@ def settings(tmp_path: Path, **given: str) -> Settings:
     return load({"data_dir": str(tmp_path), **given}, environ={})
 
 
+_ENGINES = ("gatehouse.stores.state.redis", "gatehouse.stores.state.postgres")
+
+
 @pytest.mark.parametrize(
     ("choose", "name", "url", "driver", "extra"),
     [
         (open_state, "state_url", "redis://localhost", "hiredis", "with [redis]"),
+        (open_state, "state_url", "postgresql://localhost/x", "asyncpg", "with [postgres]"),
         (open_database, "database_url", "postgresql://localhost/x", "asyncpg", "with [postgres]"),
     ],
 )
 def test_a_missing_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choose: object, name: str, url: str, driver: str, extra: str
 ) -> None:
-    for module in [module for module in sys.modules if module.startswith("gatehouse.stores.state.redis")]:
+    for module in [module for module in sys.modules if module.startswith(_ENGINES)]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, driver, None)
     with pytest.raises(SettingsError) as refusal:
@@ -41,6 +45,8 @@ def test_a_missing_extra_is_named(
     [
         (open_state, "state_url", "memcached://:hush@localhost"),
         (open_state, "state_url", "redis://:hush@localhost:port"),
+        (open_state, "state_url", "postgresql://u:hush@localhost:port/x"),
+        (open_state, "state_url", "postgresql://u:hush@localhost"),
         (open_database, "database_url", "oracle://u:hush@localhost/x"),
         (open_database, "database_url", "not a url hush"),
     ],

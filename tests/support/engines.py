@@ -276,6 +276,12 @@ def fresh_stores(postgres: PostgresServer, redis: RedisServer) -> dict[str, str]
     return {"database_url": postgres.copy("fresh"), "state_url": redis.url(db)}
 
 
+def fresh_database(postgres: PostgresServer) -> dict[str, str]:
+    """The same for PostgreSQL alone."""
+    url = postgres.copy("fresh_alone")
+    return {"database_url": url, "state_url": url}
+
+
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     server = RedisServer("--databases", "64")

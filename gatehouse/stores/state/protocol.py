@@ -141,7 +141,8 @@ class State(Protocol):
 
         Before that, one event is counted under each of `limits` in their order, as by `rate_limit`, whatever becomes of
         the rotation. The first that is exceeded raises `RateExceeded`: it and those after it are not counted, and the
-        session is left alone. Limits and rotation are one atomic step. (On a Redis Cluster two, the limits first.)
+        session is left alone. Limits and rotation are one atomic step. (On a Redis Cluster and in PostgreSQL two,
+        the limits first.)
         """
         ...
 
@@ -234,6 +235,10 @@ class State(Protocol):
 
     async def advice(self) -> list[str]:
         """What the engine lacks to keep the promises above, a sentence each; empty if all is well."""
+        ...
+
+    async def durability(self) -> str:
+        """What a crash or a failover can lose of that which was acknowledged, in one sentence: for the doctor."""
         ...
 
     async def close(self) -> None: ...

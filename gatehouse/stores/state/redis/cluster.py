@@ -61,7 +61,7 @@ def read_url(url: str) -> RedisUrl:
     parts = urlsplit(url)
     scheme, _, kind = parts.scheme.partition("+")
     if scheme not in {"redis", "rediss"} or kind not in {"", "sentinel", "cluster"}:
-        raise ValueError("expected redis://, rediss://, redis+sentinel:// or redis+cluster://")
+        raise ValueError("expected redis://, rediss://, redis+sentinel://, redis+cluster:// or postgresql://")
     who, _, where = parts.netloc.rpartition("@")
     path = [unquote(part) for part in parts.path.split("/") if part]
     service = path.pop(0) if kind == "sentinel" and path else ""

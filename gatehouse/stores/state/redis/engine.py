@@ -235,6 +235,9 @@ class RedisState:
     async def advice(self) -> list[str]:
         return await advice.gather(self._servers)
 
+    async def durability(self) -> str:
+        return "a Redis server replicates after it has answered: a failover can lose the last acknowledged writes"
+
     async def close(self) -> None:
         await self._servers.close()
 

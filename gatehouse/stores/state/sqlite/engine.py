@@ -299,6 +299,9 @@ class SQLiteState:
     async def advice(self) -> list[str]:
         return []  # `connect` sets everything that matters
 
+    async def durability(self) -> str:
+        return "every commit is synced to the disk before it is answered: a crash loses nothing acknowledged"
+
     async def close(self) -> None:
         self._reader.close()
         if self._writer.close() and self._commits is not None:

@@ -1,0 +1,1 @@
+"""State in PostgreSQL, for those who have it and no Redis."""

@@ -1,0 +1,211 @@
+"""State in PostgreSQL, shared by every node: for those who have it and no Redis.
+
+Every operation is one statement, so one round trip and one transaction; `functions.sql` has those that take several
+steps. What is answered has been committed as the server's `synchronous_commit` says: with synchronous standbys nothing
+that was acknowledged is lost in a failover. `tables.sql` says what is kept, and that rates alone may be lost.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.stores.errors import RateExceeded
+from gatehouse.stores.state.postgres import advice, ended_log
+from gatehouse.stores.state.postgres import statements as sql
+from gatehouse.stores.state.postgres.pool import Pool
+from gatehouse.stores.state.protocol import KEEP_ENDED, BackoffPolicy, Failures, Rotation, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gatehouse.parsing import Rate
+    from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
+
+SWEEP_BATCH = 500
+# A rotation is counted under so many at most: an IPv6 address belongs to three networks.
+LIMITS = 4
+# So many epochs are raised in one statement.
+EPOCH_BATCH = 1_000
+
+
+class PostgresState:
+    """The `State` protocol over one database. Connects when it is first asked, and makes its tables then."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `ValueError` if the URL cannot be read."""
+        self._pool = Pool(url)
+        self._run = self._pool.run
+
+    # Sessions
+
+    async def open_session(
+        self, session: Session, at_most: int, ending: Ending | None = None
+    ) -> tuple[Session, Sequence[Session]]:
+        stored = (session.user, session.id, *session[2:7], _text(session.address), _text(session.agent), at_most)
+        if ending is None:
+            found = _sessions(row[1:] for row in await self._run(sql.OPEN_SESSIONS, *stored))
+        else:
+            found = _sessions(await self._run(sql.OPEN_SESSION, *stored, *ended_log.values_of(ending)))
+        epoch = found[0].epoch
+        return session._replace(epoch=epoch), [one for one in found if one.id != session.id]
+
+    async def session_status(self, session_id: str) -> SessionStatus | None:
+        if not _possible(session_id):
+            return None
+        for _, user, ends, epoch in await self._run(sql.SESSION_STATUS, session_id):
+            return user, ends, epoch
+        return None
+
+    async def rotate_session(
+        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+    ) -> Rotation | None:
+        asked = (session_id if _possible(session_id) else "", generation, now, ends)
+        if limits:
+            return await self._rotate_limited(asked, limits)
+        for _, rotated, *session in await self._run(sql.ROTATE_SESSION, *asked):
+            return Rotation(rotated, Session._make(session))
+        return None
+
+    async def _rotate_limited(
+        self, asked: tuple[str, int, float, float], limits: Sequence[RateLimit]
+    ) -> Rotation | None:
+        # The limits of many calls are one array, so each call has the same number of them.
+        given: list[RateLimit | None] = [*limits, *[None] * (LIMITS - len(limits))]
+        keys = [_bytes(limit.key) if limit else None for limit in given]
+        steps = [limit.rate.seconds / limit.rate.count if limit else None for limit in given]
+        spans = [float(limit.rate.seconds) if limit else None for limit in given]
+        [(_, wait, rotated, *session)] = await self._run(sql.ROTATE_LIMITED, *asked, keys, steps, spans)
+        if wait:
+            raise RateExceeded(wait)
+        return Rotation(rotated, Session._make(session)) if session[0] is not None else None
+
+    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
+        if not _possible(session_id):
+            return None
+        ended = _sessions(await self._run(sql.END_SESSION, session_id, *ended_log.values_of(ending)))
+        return ended[0] if ended else None
+
+    async def sessions_of(self, user: int) -> Sequence[Session]:
+        return _sessions(await self._run(sql.SESSIONS_OF, user))
+
+    async def end_sessions_of(
+        self, user: int, keep: str | None = None, ending: Ending | None = None
+    ) -> Sequence[Session]:
+        credential = ending is not None and ending.credential
+        spared = keep if keep and _possible(keep) else None
+        return _sessions(await self._run(sql.END_SESSIONS_OF, user, spared, credential, *ended_log.values_of(ending)))
+
+    # The log of ended sessions
+
+    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+        return ended_log.page(after, await self._run(sql.ENDED_SESSIONS, ended_log.number_of(after), limit))
+
+    async def ended_position(self) -> str:
+        [(newest,)] = await self._run(sql.ENDED_POSITION)
+        return str(newest or "")
+
+    # Epochs
+
+    async def raise_epochs(self, users: Iterable[int], now: float) -> None:
+        # Milliseconds, so that an epoch lost with the database cannot come back with another meaning.
+        everyone = sorted(users)
+        for start in range(0, len(everyone), EPOCH_BATCH):
+            await self._run(sql.RAISE_EPOCHS, everyone[start : start + EPOCH_BATCH], int(now * 1000))
+
+    # Captchas
+
+    async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:  # noqa: ARG002 - swept later
+        return bool(await self._run(sql.USE_CAPTCHA, fingerprint, expires))
+
+    # Limits
+
+    async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
+        [(_, wait)] = await self._run(sql.RATE_LIMIT, _bytes(key), now, rate.seconds / rate.count, float(rate.seconds))
+        return float(wait)
+
+    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
+        policy = (waits.free, waits.window, waits.memory, waits.steps)
+        return _failures(await self._run(sql.RECORD_FAILURE, _bytes(key), now, *policy))
+
+    async def failures(self, key: str) -> Failures | None:
+        return _failures(await self._run(sql.FAILURES, _bytes(key)))
+
+    async def clear_failures(self, key: str) -> bool:
+        return bool(await self._run(sql.CLEAR_FAILURES, _bytes(key)))
+
+    async def locked(self, now: float) -> Sequence[Failures]:
+        return [Failures(_string(key), *facts) for key, *facts in await self._run(sql.LOCKED, now)]
+
+    async def set_mark(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
+        await self._run(sql.SET_MARK, _bytes(key), expires)
+
+    async def has_mark(self, key: str, now: float) -> bool:
+        return bool(await self._run(sql.HAS_MARK, _bytes(key), now))
+
+    # Values
+
+    async def value(self, key: str, now: float) -> str | None:
+        for (value,) in await self._run(sql.VALUE, _bytes(key), now):
+            return _string(value)
+        return None
+
+    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+        values = (_bytes(key), _bytes(new), expires, now)
+        if expected is None:
+            return bool(await self._run(sql.SET_VALUE, *values))
+        return bool(await self._run(sql.REPLACE_VALUE, *values, _bytes(expected)))
+
+    # Housekeeping
+
+    async def sweep(self, now: float) -> Sequence[Session]:
+        return _sessions(await self._run(sql.SWEEP, now, now - KEEP_ENDED, SWEEP_BATCH))
+
+    def counts(self) -> Mapping[str, int]:
+        return {"call": self._pool.calls, "round_trip": self._pool.round_trips}
+
+    async def ping(self) -> None:
+        # A real write: a standby answers reads, and so does a server with a full disk.
+        await self._run(sql.PING, token_hex(4))
+
+    async def identity(self) -> str:
+        [(identity,)] = await self._run(sql.IDENTITY, token_hex(16))
+        return str(identity)
+
+    async def advice(self) -> list[str]:
+        return advice.of(await self._settings())
+
+    async def durability(self) -> str:
+        return advice.durability(await self._settings())
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def _settings(self) -> Mapping[str, str]:
+        return dict(await self._run(sql.SETTINGS, list(advice.SETTINGS)))
+
+
+def _possible(session_id: str) -> bool:
+    """Whether a session can have this id. Anything else the server might refuse as text."""
+    return session_id.isascii() and "\0" not in session_id
+
+
+def _text(text: str) -> str:
+    """Without what PostgreSQL cannot keep as text, and no browser sends: NUL and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _string(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogatepass")
+
+
+def _sessions(rows: Iterable[Any]) -> list[Session]:
+    return sorted(map(Session._make, rows), key=lambda session: (session.opened, session.id))
+
+
+def _failures(rows: Sequence[Any]) -> Failures | None:
+    return Failures(_string(rows[0][0]), *rows[0][1:]) if rows else None

@@ -1,0 +1,215 @@
+-- What must be more than one statement and still one round trip and one transaction.
+--
+-- Locks are taken in one order, so that no two calls wait for each other: rates by key; the user; sessions by id; the log
+-- of ended sessions. A call over many sessions or rates is handed them in that order.
+
+-- Add to the log of ended sessions; `moment` NULL: nothing is logged.
+CREATE FUNCTION append_ended(gone text[], moment double precision, reason text, keep integer, at_most integer)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  added integer := cardinality(gone);
+  last bigint;
+  total bigint;
+BEGIN
+  IF moment IS NULL OR added = 0 THEN RETURN; END IF;
+  -- Positions follow the clock and never go back: a number lost in a failover is not given out again.
+  UPDATE ended_log
+  SET newest = greatest(newest, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) + added,
+      entries = entries + added
+  RETURNING newest, entries INTO last, total;
+  INSERT INTO ended_sessions
+  SELECT last - added + place, session, moment, append_ended.reason, moment + keep
+  FROM unnest(gone) WITH ORDINALITY AS listed (session, place);
+  IF total >= at_most + greatest(at_most / 10, 1) THEN
+    DELETE FROM ended_sessions
+    WHERE position = ANY (ARRAY(SELECT position FROM ended_sessions ORDER BY position LIMIT total - at_most));
+    UPDATE ended_log SET entries = at_most;
+  END IF;
+END $$;
+
+-- Only one at a time opens or ends sessions of a user.
+CREATE FUNCTION lock_user(number bigint) RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(7267802, hashint8(number));
+$$;
+
+-- Remove sessions and log those that had not ended by time before.
+CREATE FUNCTION remove_sessions(
+  doomed text[], moment double precision, reason text, keep integer, at_most integer
+) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
+DECLARE
+  locked text[];
+  early text[];
+BEGIN
+  locked := ARRAY(SELECT s.id FROM sessions s WHERE s.id = ANY (doomed) ORDER BY s.id FOR UPDATE);
+  early := ARRAY(
+    SELECT s.id FROM sessions s WHERE s.id = ANY (locked) AND s.ends > moment ORDER BY s.opened, s.id
+  );
+  RETURN QUERY DELETE FROM sessions s WHERE s.id = ANY (locked) RETURNING s.*;
+  PERFORM append_ended(early, moment, reason, keep, at_most);
+END $$;
+
+-- Store a new session. Returns it, and the oldest of its user, which go to keep as many as are allowed.
+CREATE FUNCTION open_session(
+  session sessions, allowed bigint, moment double precision, reason text, keep integer, at_most integer
+) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
+DECLARE
+  doomed text[];
+  number bigint;
+BEGIN
+  PERFORM lock_user(session.user_id);
+  INSERT INTO sessions SELECT session.* ON CONFLICT (id) DO NOTHING;
+  SELECT count(*) INTO number FROM sessions s WHERE s.user_id = session.user_id;
+  RETURN QUERY SELECT * FROM sessions s WHERE s.id = session.id;
+  IF number <= allowed THEN RETURN; END IF;
+  doomed := ARRAY(
+    SELECT s.id FROM sessions s WHERE s.user_id = session.user_id AND s.id <> session.id
+    ORDER BY s.opened, s.id LIMIT number - allowed
+  );
+  RETURN QUERY SELECT * FROM remove_sessions(doomed, moment, reason, keep, at_most);
+END $$;
+
+-- Remove every session of a user but one. `credential`: the user is an entry of the log, too.
+CREATE FUNCTION end_sessions_of(
+  owner bigint, spared text, credential boolean, moment double precision, reason text, keep integer, at_most integer
+) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
+DECLARE
+  doomed text[];
+BEGIN
+  PERFORM lock_user(owner);
+  doomed := ARRAY(
+    SELECT s.id FROM sessions s WHERE s.user_id = owner AND s.id IS DISTINCT FROM spared ORDER BY s.id FOR UPDATE
+  );
+  IF credential THEN PERFORM append_ended(ARRAY[owner::text], moment, reason, keep, at_most); END IF;
+  RETURN QUERY SELECT * FROM remove_sessions(doomed, moment, reason, keep, at_most);
+END $$;
+
+-- Advance a session by one generation, if it still is the one that was presented and the session lives.
+CREATE FUNCTION rotate_session(
+  session_id text, presented bigint, moment double precision, new_ends double precision, OUT rotated_now boolean,
+  OUT session sessions
+) LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE sessions s
+  SET generation = s.generation + 1, rotated = moment, ends = least(new_ends, s.latest),
+      day = floor(least(new_ends, s.latest) / 86400)
+  WHERE s.id = session_id AND s.generation = presented AND s.ends > moment
+  RETURNING s.* INTO session;
+  rotated_now := FOUND;
+  IF NOT FOUND THEN SELECT s.* INTO session FROM sessions s WHERE s.id = session_id; END IF;
+END $$;
+
+-- Count one event against a rate: `gcra` of rules.py; a property test holds the two together.
+CREATE FUNCTION rate_limit(
+  name bytea, moment double precision, step double precision, span double precision
+) RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+  kept double precision;
+BEGIN
+  INSERT INTO rates AS r VALUES (name, moment + step, floor((moment + step) / 3600))
+  ON CONFLICT (key) DO UPDATE
+  SET arrival = greatest(r.arrival, moment) + step, hour = floor((greatest(r.arrival, moment) + step) / 3600)
+  WHERE greatest(r.arrival, moment) + step - span - moment <= 1e-9;
+  IF FOUND THEN RETURN 0; END IF;
+  SELECT greatest(r.arrival, moment) INTO kept FROM rates r WHERE r.key = name;
+  RETURN kept + step - span - moment;
+END $$;
+
+-- What became of one call of the next procedure. `wait` is not 0: a rate was exceeded, and the session left alone.
+CREATE TYPE limited_rotation AS (
+  place integer, wait double precision, rotated_now boolean,
+  id text, user_id bigint, generation bigint, opened double precision, rotated double precision, ends double precision,
+  latest double precision, address text, agent text, epoch bigint
+);
+
+-- Rotate sessions, each after it was counted under its rates, in their order: `keys[n][level]` is one of them, or NULL.
+-- The counts are committed first. They are not logged, so that takes no time; and nobody who counts under the same key
+-- waits while the rotations are written to the disk.
+CREATE PROCEDURE rotate_limited(
+  ids text[], generations bigint[], moments double precision[], new_ends double precision[],
+  keys bytea[], steps double precision[], spans double precision[], INOUT done limited_rotation[]
+) LANGUAGE plpgsql AS $$
+DECLARE
+  waits double precision[] := array_fill(0::double precision, ARRAY[cardinality(ids)]);
+  level integer;
+  n integer;
+  counted boolean;
+BEGIN
+  FOR level IN 1 .. array_length(keys, 2) LOOP
+    counted := false;
+    FOR n IN
+      SELECT p FROM generate_subscripts(ids, 1) AS p
+      WHERE keys[p][level] IS NOT NULL AND waits[p] = 0 ORDER BY keys[p][level], p
+    LOOP
+      waits[n] := rate_limit(keys[n][level], moments[n], steps[n][level], spans[n][level]);
+      counted := true;
+    END LOOP;
+    EXIT WHEN NOT counted;
+    COMMIT;
+  END LOOP;
+  done := ARRAY(
+    SELECT ROW(
+      p, waits[p], r.rotated_now, s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address,
+      s.agent, coalesce((SELECT e.epoch FROM epochs e WHERE e.user_id = s.user_id), 0)
+    )::limited_rotation
+    FROM generate_subscripts(ids, 1) AS p,
+      LATERAL rotate_session(CASE WHEN waits[p] = 0 THEN ids[p] END, generations[p], moments[p], new_ends[p]) AS r,
+      LATERAL (SELECT (r.session).*) AS s
+  );
+END $$;
+
+-- Count one failure: `next_failures` of rules.py; a property test holds the two together. No row: the key is locked.
+CREATE FUNCTION record_failure(
+  name bytea, moment double precision, free integer, span integer, memory integer, steps integer[]
+) RETURNS SETOF failures LANGUAGE plpgsql AS $$
+DECLARE
+  f failures;
+BEGIN
+  INSERT INTO failures VALUES (name, 0, moment, 0, 0, moment) ON CONFLICT DO NOTHING;
+  SELECT * INTO f FROM failures WHERE key = name FOR UPDATE;
+  IF moment >= (CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + memory END) THEN
+    f := (name, 0, moment, 0, 0, moment);
+  END IF;
+  IF f.until > moment THEN RETURN; END IF;
+  f.failures := f.failures + 1;
+  IF f.level > 0 OR f.failures >= free THEN
+    f.since := moment;
+    f.until := moment + steps[least(f.level, cardinality(steps) - 1) + 1];
+    f.level := f.level + 1;
+  END IF;
+  f.expires := CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + memory END;
+  UPDATE failures
+  SET failures = f.failures, since = f.since, level = f.level, until = f.until, expires = f.expires
+  WHERE key = name;
+  RETURN NEXT f;
+END $$;
+
+-- Remove a small batch of what has expired, whatever nobody else has in hand; returns the sessions among it.
+CREATE FUNCTION sweep(moment double precision, ended_before double precision, batch integer)
+RETURNS SETOF sessions LANGUAGE plpgsql AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  DELETE FROM captchas WHERE fingerprint = ANY (ARRAY(
+    SELECT fingerprint FROM captchas WHERE expires <= moment ORDER BY expires LIMIT batch FOR UPDATE SKIP LOCKED));
+  DELETE FROM rates WHERE key = ANY (ARRAY(
+    SELECT key FROM rates WHERE hour < floor(moment / 3600)
+    ORDER BY hour LIMIT batch FOR UPDATE SKIP LOCKED));
+  DELETE FROM failures WHERE key = ANY (ARRAY(
+    SELECT key FROM failures WHERE expires <= moment ORDER BY expires LIMIT batch FOR UPDATE SKIP LOCKED));
+  DELETE FROM marks WHERE key = ANY (ARRAY(
+    SELECT key FROM marks WHERE expires <= moment ORDER BY expires LIMIT batch FOR UPDATE SKIP LOCKED));
+  DELETE FROM expiring_values WHERE key = ANY (ARRAY(
+    SELECT key FROM expiring_values WHERE expires <= moment ORDER BY expires LIMIT batch FOR UPDATE SKIP LOCKED));
+  RETURN QUERY DELETE FROM sessions WHERE id = ANY (ARRAY(
+    SELECT id FROM sessions WHERE day <= floor(ended_before / 86400) AND ends <= ended_before
+    ORDER BY day LIMIT batch FOR UPDATE SKIP LOCKED)) RETURNING *;
+  -- Oldest first, and no further than the first that still matters: a reader's position stays meaningful.
+  IF EXISTS (SELECT FROM (SELECT expires FROM ended_sessions ORDER BY position LIMIT 1) AS oldest WHERE expires <= moment) THEN
+    PERFORM FROM ended_log FOR UPDATE;
+    DELETE FROM ended_sessions WHERE position = ANY (ARRAY(
+      SELECT position FROM (SELECT * FROM ended_sessions ORDER BY position LIMIT batch) AS oldest
+      WHERE expires <= moment));
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    UPDATE ended_log SET entries = entries - gone;
+  END IF;
+END $$;
