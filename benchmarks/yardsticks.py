@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from benchmarks.load import SERVER_CORE, on_core
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from tests.support.running import free_port
 
 BODY_VARIABLE = "BARE_BODY"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.api.telemetry.tracing import Tracer
-    from gatehouse.auth.authenticator import Principal
     from gatehouse.auth.login.captcha.image import Painter
+    from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
 log = logs.named("gatehouse.api")

@@ -1,11 +1,11 @@
-"""The gate: what a token opens. From tokens to a live session and its user, and back to tokens.
+"""Authentication: from a token to its live session and user, and from a session to new tokens.
 
-The one place where sessions, tokens and profiles meet; login, refresh, logout and users/me all pass through here.
+Login, refresh, logout and users/me all pass through here; it combines sessions, tokens and profiles.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import (
     Audit,
@@ -16,26 +16,20 @@ from gatehouse.auth.audit import (
     RefreshOutcome,
     SessionEnd,
 )
+from gatehouse.auth.principal import Principal
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import TokenSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.login import Login, LoginAttempt
     from gatehouse.auth.login.places import Places
-    from gatehouse.auth.login.throttle import Throttle
-    from gatehouse.auth.sessions.profiles import CachedProfile, Profiles
+    from gatehouse.auth.sessions.profiles import Profiles
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.auth.sessions.tokens import AccessTokens, Claims, RefreshTokens
     from gatehouse.stores.state.protocol import Session
-
-
-class Principal(NamedTuple):
-    """Who is calling: what the token says, and the user's profile."""
-
-    claims: Claims
-    cached: CachedProfile
 
 
 class Authenticator:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatehouse.auth.accounts.policy import PasswordProblem
     from gatehouse.auth.audit import RefreshFailure
+
+PASSWORD_MIN = 8
+PASSWORD_MAX = 1024
 
 
 class Refused(Exception):
@@ -42,6 +45,16 @@ class FieldInvalid(Refused):
 
 class ValueRefused(FieldInvalid, ValueError):
     """A value that the policy for accounts does not take."""
+
+
+class PasswordProblem(StrEnum):
+    """Why a password is refused, for an operator; `api/contract/errors.py` has the caller's language."""
+
+    SHORT = f"a password has at least {PASSWORD_MIN} characters"
+    LONG = f"a password has at most {PASSWORD_MAX} characters"
+    COMMON = "this password is among the commonest: everyone tries it first"
+    NAME = "a password must not contain the username"
+    SAME = "the new password must differ from the current one"
 
 
 class PasswordRefused(Refused):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.auth.accounts.live_sessions import LiveSessions
 from gatehouse.auth.accounts.log import ActivityLog
-from gatehouse.auth.accounts.perms import is_administrator_role
 from gatehouse.auth.accounts.self_service import SelfService
+from gatehouse.auth.perms import is_administrator_role
 from gatehouse.stores.accounts.changes import Changes
 
 if TYPE_CHECKING:

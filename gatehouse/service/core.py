@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.keys.ring import KeyRing
-from gatehouse.auth.login.hash_pool import HashPool
-from gatehouse.auth.login.throttle import Limits, Throttle, Unlimited
+from gatehouse.auth.limits.throttle import Limits, Throttle, Unlimited
+from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.secret import read_secrets
 from gatehouse.service.stores import Stores, open_stores

@@ -10,11 +10,12 @@ from gatehouse.auth.factors.enrolment import Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment, enrolment_tickets
 from gatehouse.auth.factors.fresh_proof import FreshProof
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
+from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.factors.verifier import CodeVerifier
-from gatehouse.auth.login.passkey_login import PasskeyLogin, PasskeyVerifier
+from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.second_factor import SecondFactor
 

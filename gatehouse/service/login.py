@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.authenticator import Authenticator
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
-from gatehouse.auth.login.decoy_hashes import DecoyHashes
 from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.places import Places
+from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
 from gatehouse.auth.sessions.claims import ClaimSet
 from gatehouse.auth.sessions.profiles import Profiles
 from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from gatehouse.auth.audit import Audit, Caller
     from gatehouse.auth.authenticator import Authenticator
     from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha import Challenges
-    from gatehouse.auth.login.hash_pool import HashPool
     from gatehouse.auth.login.places import Places
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.ended_sessions import EndedSessions
     from gatehouse.auth.sessions.event_delivery import EventDelivery
     from gatehouse.auth.sessions.presence import Presence

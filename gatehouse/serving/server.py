@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse import __version__, logs
 from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR
-from gatehouse.auth.login import malloc
+from gatehouse.auth.passwords import malloc
 from gatehouse.serving import nodes
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import SettingsError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,7 +10,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.factors.vault import open_totp, seal_totp
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.stores.accounts.audit_trail import AuditTrail
-from gatehouse.stores.accounts.factor_copies import FactorCopy, has_factor, store_copy
+from gatehouse.stores.accounts.factor_copies import has_factor, store_copy
 from gatehouse.stores.accounts.users import Users
 from gatehouse.stores.errors import Duplicate
 from gatehouse.transfer.rows import ImportCount, Remark
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.accounts.audit_trail import AuditEntry
     from gatehouse.stores.accounts.database import Database
-
-
-class FactorRow(NamedTuple):
-    place: str
-    copy: FactorCopy
+    from gatehouse.stores.accounts.factor_copies import FactorCopy
+    from gatehouse.transfer.rows import FactorRow
 
 
 class FactorImport:

@@ -10,7 +10,6 @@ import msgspec
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.menus import complete
 from gatehouse.stores.accounts.menus import Menu, MenuType
-from gatehouse.transfer.factors import FactorRow
 from gatehouse.transfer.formulas import unquote
 from gatehouse.transfer.layout import (
     COLUMNS,
@@ -23,8 +22,7 @@ from gatehouse.transfer.layout import (
     UserLine,
     format_of,
 )
-from gatehouse.transfer.menus import MenuRow
-from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow
+from gatehouse.transfer.rows import BATCH, DepartmentRow, FactorRow, MenuRow, Remark, RoleRow, UserRow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gatehouse.auth.accounts.default_menus import are_untouched
-from gatehouse.auth.accounts.perms import canonical
 from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
 from gatehouse.stores.foreign.values import number, text
-from gatehouse.transfer.rows import ImportCount, Remark, cut_cycles, moved_to_top, shown
+from gatehouse.transfer.rows import ImportCount, MenuRow, Remark, cut_cycles, moved_to_top, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +28,6 @@ _TYPES = {
     "E": MenuType.LINK, "3": MenuType.LINK, "EXTLINK": MenuType.LINK,
     "B": MenuType.BUTTON, "4": MenuType.BUTTON, "BUTTON": MenuType.BUTTON,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class MenuRow:
-    place: str
-    menu: Menu
 
 
 def read_row(row: Mapping[str, Any]) -> MenuRow | Remark | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.login.passwords import is_affordable, is_readable
+from gatehouse.auth.passwords.hashing import is_affordable, is_readable
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, shown
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-    from gatehouse.transfer.factors import FactorRow
-    from gatehouse.transfer.menus import MenuRow
+    from gatehouse.stores.accounts.factor_copies import FactorCopy
+    from gatehouse.stores.accounts.menus import Menu
 
 BATCH = 500
 
@@ -62,6 +62,17 @@ class UserRow:
     gender: int | None = None
     mobile: str | None = None
     email: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MenuRow:
+    place: str
+    menu: Menu
+
+
+class FactorRow(NamedTuple):
+    place: str
+    copy: FactorCopy
 
 
 class Source(Protocol):

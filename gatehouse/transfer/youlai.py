@@ -20,19 +20,19 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.accounts.perms import canonical
+from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import MenuType
 from gatehouse.stores.foreign.values import moment, number, text
 from gatehouse.stores.foreign.youlai import connect_youlai
 from gatehouse.transfer.data_scopes import data_scopes
-from gatehouse.transfer.menus import MenuRow, read_row
-from gatehouse.transfer.rows import BATCH, DepartmentRow, Remark, RoleRow, UserRow, shown
+from gatehouse.transfer.menus import read_row
+from gatehouse.transfer.rows import BATCH, DepartmentRow, MenuRow, Remark, RoleRow, UserRow, shown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from gatehouse.stores.foreign.youlai import YoulaiDatabase
-    from gatehouse.transfer.factors import FactorRow
+    from gatehouse.transfer.rows import FactorRow
 
 BUTTONS = {"B", "4", "BUTTON"}
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.

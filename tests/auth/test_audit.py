@@ -11,7 +11,7 @@ import pytest
 
 from gatehouse.auth import audit_aggregates, audit_writer
 from gatehouse.auth.audit import REASONS, Caller, Event, SessionEnd
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.state.protocol import Session

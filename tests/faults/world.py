@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from gatehouse import logs
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.service import open_service
 from gatehouse.settings import load
 from gatehouse.stores.accounts.users import NewUser

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from gatehouse.auth.keys.service_keys import digest, new_service_key
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.service import Service, open_service
 from gatehouse.settings import load
 from gatehouse.stores.accounts.keys import ServiceKeyStore

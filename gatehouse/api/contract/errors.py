@@ -10,11 +10,13 @@ import math
 from typing import NamedTuple
 
 from gatehouse.auth import refusals
-from gatehouse.auth.accounts.policy import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
 from gatehouse.auth.refusals import (
+    PASSWORD_MAX,
+    PASSWORD_MIN,
     FieldInvalid,
     FieldMissing,
     PasskeyNeeded,
+    PasswordProblem,
     PasswordRefused,
     Refused,
     RefusedFor,
@@ -22,6 +24,7 @@ from gatehouse.auth.refusals import (
 )
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
 
+SUCCESS = "00000"
 STORE_RETRY_SECONDS = 2
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import gatehouse
-from gatehouse.api.contract.errors import CATALOGUE, ErrorEntry
+from gatehouse.api.contract.errors import CATALOGUE, SUCCESS, ErrorEntry
 from gatehouse.api.contract.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.contract.schemas import LoginBody
 from gatehouse.api.contract.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
-from gatehouse.api.http.reply import SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
     from gatehouse.stores.accounts.users import Profile
 

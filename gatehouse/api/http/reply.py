@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gatehouse.api.contract.errors import entry_for, headers_for, message
+from gatehouse.api.contract.errors import SUCCESS, entry_for, headers_for, message
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 # Browsers send less than a tenth of it.
 MAX_LANGUAGES_LENGTH = 256
 
-SUCCESS = "00000"
 _SUCCESS_WORDS = {"en": "OK", "zh": "成功"}
 
 Headers = list[tuple[str, str]]

@@ -1,4 +1,4 @@
-"""Adds up the numbers of all workers and words them for Prometheus."""
+"""Adds up the counts of all workers and formats them for Prometheus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prometheus_client.exposition import generate_latest, start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from gatehouse import __version__
-from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Numbers, Times, files, read
+from gatehouse.api.telemetry.worker_counts import BOUNDS, HELP, Times, WorkerCounts, read, worker_files
 from gatehouse.auth.audit import Event
 
 if TYPE_CHECKING:
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 class _Registry(Collector):
-    """What the Prometheus library asks for metrics; it gets the numbers anew each time."""
+    """What the Prometheus library collects from; the counts are read again each time."""
 
-    def __init__(self, numbers: Callable[[], list[Numbers]]) -> None:
-        self._numbers = numbers
+    def __init__(self, read_all: Callable[[], list[WorkerCounts]]) -> None:
+        self._read = read_all
 
     def collect(self) -> Iterator[Metric]:
-        return _metrics(self._numbers())
+        return _metrics(self._read())
 
 
-def exposition(workers: list[Numbers]) -> bytes:
+def exposition(workers: list[WorkerCounts]) -> bytes:
     return generate_latest(_Registry(lambda: workers))
 
 
 def serve(host: str, port: int, folder: Path) -> bool:
-    """Answer at an address of its own, from the files of all workers; False if another worker does already."""
+    """Serve /metrics from the files of all workers; False if the address is taken, as by another worker."""
     registry = CollectorRegistry()
-    registry.register(_Registry(lambda: [read(file) for file in files(folder)]))
+    registry.register(_Registry(lambda: [read(file) for file in worker_files(folder)]))
     try:
         start_http_server(port, host, registry)
     except OSError:
@@ -46,7 +46,7 @@ def serve(host: str, port: int, folder: Path) -> bool:
     return True
 
 
-def _metrics(workers: list[Numbers]) -> Iterator[Metric]:
+def _metrics(workers: list[WorkerCounts]) -> Iterator[Metric]:
     running = [worker for worker in workers if worker.running]
     requests = _sum(worker.requests for worker in workers)
     events = _sum(worker.events for worker in workers)

@@ -20,7 +20,7 @@ from gatehouse.stores.errors import Missing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.login.hash_pool import HashPool
+    from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.changes import Changes
     from gatehouse.stores.accounts.departments import Departments

@@ -20,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.accounts.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
 from gatehouse.auth.audit import Caller
+from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
 from gatehouse.auth.refusals import GrantsMore, HoldsMore, OwnAccount
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.accounts.perms import ADMIN as ADMIN_ROLE
-from gatehouse.auth.accounts.perms import expand
 from gatehouse.auth.keys.ring import new_key
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.auth.perms import ADMIN as ADMIN_ROLE
+from gatehouse.auth.perms import ADMIN_PERMS
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.accounts.users import NewUser
 
@@ -21,23 +21,6 @@ if TYPE_CHECKING:
 ADMINISTRATOR = "admin"
 ADMIN_NICKNAME = "Administrator"
 ROOT_DEPARTMENT = "Headquarters"
-
-# What consoles of this family ask for on their system pages, under the names of both generations.
-ADMIN_PERMS = expand(
-    f"sys:{what}:{action}"
-    for what, actions in {
-        "user": ("query", "add", "edit", "delete", "import", "export", "reset-password"),
-        "role": ("query", "add", "edit", "delete", "assign"),
-        "menu": ("query", "add", "edit", "delete"),
-        "dept": ("query", "add", "edit", "delete"),
-        "dict": ("query", "add", "edit", "delete"),
-        "config": ("query", "add", "edit", "delete", "refresh"),
-        "notice": ("query", "add", "edit", "delete", "publish", "revoke"),
-        "log": ("query",),
-        "session": ("query", "delete"),
-    }.items()
-    for action in actions
-)
 
 
 def random_password() -> str:

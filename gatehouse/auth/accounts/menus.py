@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
-from gatehouse.auth.accounts.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import ValueRefused
 from gatehouse.stores.accounts.menus import MenuType
 

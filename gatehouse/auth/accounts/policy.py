@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import lzma
 import re
-from enum import StrEnum
 from functools import cache
 from importlib import resources
 
+from gatehouse.auth.refusals import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
 from gatehouse.stores.accounts.users import name_key
 
-PASSWORD_MIN = 8
-PASSWORD_MAX = 1024
 NAME_MAX = 64
 AVATAR_MAX = 1024
 EMAIL_MAX = 254
@@ -24,16 +22,6 @@ _MOBILE = re.compile(r"[0-9+() -]{1,32}")
 _EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,253}")
 _PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
 _ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-
-
-class PasswordProblem(StrEnum):
-    """Why a password is refused, for an operator; `api/contract/errors.py` has the caller's language."""
-
-    SHORT = f"a password has at least {PASSWORD_MIN} characters"
-    LONG = f"a password has at most {PASSWORD_MAX} characters"
-    COMMON = "this password is among the commonest: everyone tries it first"
-    NAME = "a password must not contain the username"
-    SAME = "the new password must differ from the current one"
 
 
 def password_problem(password: str, username: str) -> PasswordProblem | None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
-from gatehouse.auth.accounts.perms import ROOT, allows, names_of
 from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import ROOT, allows, names_of
 from gatehouse.auth.refusals import GrantsMore, ValueRefused
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.accounts.policy import PasswordProblem
 from gatehouse.auth.audit import Audit, Caller, LoginFailure, SessionEnd
-from gatehouse.auth.login.attempts import Attempt, Attempts
+from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import (
     AccessTokenInvalid,
     CredentialsWrong,
     NoSuchSession,
+    PasswordProblem,
     PasswordRefused,
     TooManyRequests,
 )
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gatehouse.auth.accounts.accounts import Accounts
-    from gatehouse.auth.authenticator import Principal
-    from gatehouse.auth.login.hash_pool import HashPool
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.passwords.hash_pool import HashPool
+    from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.state.protocol import Session
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.auth.accounts.perms import ADMIN, expand
 from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import ADMIN, expand
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
-    from gatehouse.auth.login.hash_pool import HashPool
+    from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.stores.accounts.changes import Change, Changes, StoredRole, Target
     from gatehouse.stores.accounts.users import NewUser
 

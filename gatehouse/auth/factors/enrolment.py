@@ -17,10 +17,10 @@ from gatehouse.auth.refusals import AlreadyEnrolled, NoSuchFactor, SecondFactorC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.authenticator import Principal
     from gatehouse.auth.factors.fresh_proof import FreshProof
     from gatehouse.auth.factors.vault import TotpVault
     from gatehouse.auth.factors.verifier import CodeVerifier
+    from gatehouse.auth.principal import Principal
     from gatehouse.stores.accounts.factors import Factors
 
 CONFIRM_SECONDS = 600

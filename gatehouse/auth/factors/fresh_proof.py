@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, Caller, LoginFailure
-from gatehouse.auth.login.attempts import Attempt, Attempts
+from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong
 from gatehouse.stores.accounts.users import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.authenticator import Principal
-    from gatehouse.auth.login.hash_pool import HashPool
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.passwords.hash_pool import HashPool
+    from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.users import Credentials, Users
 

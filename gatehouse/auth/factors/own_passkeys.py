@@ -11,10 +11,10 @@ from gatehouse.stores.accounts.passkeys import Passkey
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.authenticator import Principal
     from gatehouse.auth.factors.fresh_proof import FreshProof
+    from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
     from gatehouse.auth.factors.passkeys import Ceremonies
-    from gatehouse.auth.login.passkey_login import PasskeyVerifier
+    from gatehouse.auth.principal import Principal
     from gatehouse.stores.accounts.passkeys import Passkeys
 
 NAME_LENGTH = 64

@@ -6,7 +6,7 @@ import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure, SessionEnd
-from gatehouse.auth.login.attempts import Attempt, Attempts
+from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import (
     CaptchaGone,
     CaptchaWrong,
@@ -19,11 +19,11 @@ from gatehouse.stores.accounts.users import name_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha import Challenges
-    from gatehouse.auth.login.decoy_hashes import DecoyHashes
-    from gatehouse.auth.login.hash_pool import HashPool
     from gatehouse.auth.login.second_factor import GivenCode, SecondFactor
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
+    from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.parsing import Network
     from gatehouse.stores.accounts.users import Credentials, User, Users

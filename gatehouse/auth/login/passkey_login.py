@@ -8,49 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
-from gatehouse.auth.factors.passkeys import from_base64url, is_clone
 from gatehouse.auth.refusals import PasskeyRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gatehouse.auth.factors.passkeys import Ceremonies
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
+    from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.passkeys import Passkey, Passkeys
     from gatehouse.stores.accounts.users import Profile, Users
     from gatehouse.stores.state.protocol import Session
-
-
-class PasskeyVerifier:
-    """Whose passkey has answered a challenge; each challenge is good for one answer."""
-
-    def __init__(self, *, ceremonies: Ceremonies, passkeys: Passkeys, audit: Audit, clock: Callable[[], float]) -> None:
-        self._ceremonies = ceremonies
-        self._passkeys = passkeys
-        self._audit = audit
-        self._clock = clock
-
-    async def __call__(self, credential: dict[str, Any], caller: Caller) -> Passkey:
-        ticket = await self._ceremonies.challenge_answered(credential)
-        passkey = await self._find(credential)
-        if passkey is None:
-            raise PasskeyRefused("not registered here")
-        asserted = await self._ceremonies.asserted(credential, ticket, passkey)
-        if is_clone(passkey.sign_count, asserted.sign_count):
-            counters = {"stored": passkey.sign_count, "presented": asserted.sign_count, "passkey": passkey.id}
-            self._audit.record(Event.PASSKEY_CLONED, caller, user=passkey.user, detail=counters)
-            raise PasskeyRefused("the counter did not rise")
-        now = self._clock()
-        if not await self._passkeys.used(passkey, asserted.sign_count, now, backed_up=asserted.backed_up):
-            raise PasskeyRefused("removed, or used elsewhere in this moment")
-        return passkey
-
-    async def _find(self, credential: dict[str, Any]) -> Passkey | None:
-        try:
-            return await self._passkeys.by_credential(from_base64url(credential["rawId"]))
-        except ValueError:
-            return None
 
 
 class PasskeyLogin:

@@ -26,9 +26,9 @@ from gatehouse.auth.refusals import TicketGone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.authenticator import Principal
     from gatehouse.auth.keys.ring import KeyRing
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.users import Profile, Users
     from gatehouse.stores.state.protocol import Session, State

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.policy import FactorPolicy
     from gatehouse.auth.factors.tickets import Tickets
     from gatehouse.auth.factors.verifier import CodeVerifier, RightCode
-    from gatehouse.auth.login.attempts import Attempt, Attempts
+    from gatehouse.auth.limits.attempts import Attempt, Attempts
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.accounts.passkeys import Passkeys
     from gatehouse.stores.accounts.users import Credentials, Users

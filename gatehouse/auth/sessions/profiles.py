@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.accounts.bootstrap import ADMIN_PERMS
-from gatehouse.auth.accounts.perms import ROOT, expand
+from gatehouse.auth.perms import ADMIN_PERMS, ROOT, expand
 from gatehouse.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:

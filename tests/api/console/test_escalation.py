@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from gatehouse.auth.accounts.perms import MANAGEMENT_PERMS, expand
+from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
 from gatehouse.stores.accounts.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import NEW_PASSWORD, id_of, role_id

@@ -9,7 +9,7 @@ import pytest
 
 from gatehouse.api.contract.operation import Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gatehouse.auth.accounts import authority
 from gatehouse.auth.accounts.authority import OPERATOR, Actor, RoleGrant
-from gatehouse.auth.accounts.perms import MANAGEMENT_PERMS, expand
+from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
 from gatehouse.auth.refusals import GrantsMore, HoldsMore, OwnAccount
 
 PERMS = ["sys:user:create", "sys:user:add", "sys:role:update", "sys:role:edit", "cms:page:edit", "cms:page:update"]

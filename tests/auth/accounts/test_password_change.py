@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from gatehouse.auth.audit import Caller, SessionEnd
-from gatehouse.auth.login.hash_pool import HashPool
-from gatehouse.auth.login.passwords import Verdict, hash_password
+from gatehouse.auth.passwords.hash_pool import HashPool
+from gatehouse.auth.passwords.hashing import Verdict, hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess

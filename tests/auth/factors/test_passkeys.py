@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.factors.passkeys import is_clone
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.authenticator import Authenticator
 from tests.support.inprocess import Answer, InProcess

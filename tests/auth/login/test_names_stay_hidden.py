@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.login import hash_pool
-from gatehouse.auth.login.passwords import Verdict, hash_password
+from gatehouse.auth.passwords import hash_pool
+from gatehouse.auth.passwords.hashing import Verdict, hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD

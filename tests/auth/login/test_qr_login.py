@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD

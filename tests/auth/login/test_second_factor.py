@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth.factors.vault import TotpVault
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.settings import SettingsError, load
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.factors import App, enrol

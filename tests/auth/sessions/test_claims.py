@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.keys.algorithms import ALGORITHMS
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.claims import data_scope_claims, smaller_and_smaller
 from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
 from gatehouse.stores.accounts.schema import role_departments, roles

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from gatehouse.auth.audit import Caller
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.factors import App
 from tests.support.inprocess import InProcess

@@ -8,7 +8,7 @@ from gatehouse.auth.accounts.authority import Actor
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.principal import Principal
 
 
 def actor_of(request: Request, principal: Principal) -> Actor:

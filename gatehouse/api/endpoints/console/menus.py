@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
 _NUMBERS = {MenuType.FOLDER: 2, MenuType.PAGE: 1, MenuType.LINK: 3, MenuType.BUTTON: 4}

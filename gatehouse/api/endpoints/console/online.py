@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
 LOOK_SECONDS = 5.0

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.console.role_perms import RolePermsBody, RolePermsData
 from gatehouse.api.endpoints.console.acting import actor_of
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.auth.accounts.bootstrap import ADMIN_PERMS
-from gatehouse.auth.accounts.perms import names_of
+from gatehouse.auth.perms import ADMIN_PERMS, names_of
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
 

@@ -9,7 +9,7 @@ import msgspec
 from gatehouse.api.contract.console.entry import RouteData, RouteMeta
 from gatehouse.auth.accounts.default_menus import CHINESE
 from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, checked, with_parents
-from gatehouse.auth.accounts.perms import ROOT
+from gatehouse.auth.perms import ROOT
 from gatehouse.stores.accounts.menus import Menu, MenuType
 
 if TYPE_CHECKING:

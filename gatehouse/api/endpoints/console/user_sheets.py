@@ -7,11 +7,12 @@ import re
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.users import XLSX, ImportQuery, ImportReport, UserQuery
+from gatehouse.api.contract.errors import SUCCESS
 from gatehouse.api.endpoints.console.acting import actor_of
 from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.endpoints.console.values import shown_time
 from gatehouse.api.http.fair_lock import FairLock
-from gatehouse.api.http.reply import SUCCESS, Reply, resource, success
+from gatehouse.api.http.reply import Reply, resource, success
 from gatehouse.auth.accounts.user_import import Here, ImportRow, Problem, Refusal, plan_import
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.authenticator import Principal
+    from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
     from gatehouse.stores.accounts.user_search import ListedUser
     from gatehouse.transfer.sheets import Cell

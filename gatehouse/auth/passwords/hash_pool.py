@@ -19,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gatehouse.auth.login import malloc
-from gatehouse.auth.login.passwords import Verdict, check_password, hash_password
+from gatehouse.auth.passwords import malloc
+from gatehouse.auth.passwords.hashing import Verdict, check_password, hash_password
 from gatehouse.auth.refusals import TooBusy
 
 if TYPE_CHECKING:

@@ -58,6 +58,24 @@ def expand(perms: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name for perm in perms for name in names_of(perm)}))
 
 
+# What the first start gives to the role ADMIN: what consoles ask for on their system pages, under both names.
+ADMIN_PERMS = expand(
+    f"sys:{what}:{action}"
+    for what, actions in {
+        "user": ("query", "add", "edit", "delete", "import", "export", "reset-password"),
+        "role": ("query", "add", "edit", "delete", "assign"),
+        "menu": ("query", "add", "edit", "delete"),
+        "dept": ("query", "add", "edit", "delete"),
+        "dict": ("query", "add", "edit", "delete"),
+        "config": ("query", "add", "edit", "delete", "refresh"),
+        "notice": ("query", "add", "edit", "delete", "publish", "revoke"),
+        "log": ("query",),
+        "session": ("query", "delete"),
+    }.items()
+    for action in actions
+)
+
+
 def allows(perms: Collection[str], needed: str) -> bool:
     """Whether somebody with these perms may do what needs that one, by whichever name."""
     return any(name in perms for name in names_of(needed))

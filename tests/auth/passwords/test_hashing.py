@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.login.hash_pool import HashPool
-from gatehouse.auth.login.passwords import Verdict, check_password, hash_password
-from gatehouse.auth.refusals import TooBusy
+from gatehouse.auth.passwords.hash_pool import HashPool
+from gatehouse.auth.passwords.hashing import Verdict, check_password, hash_password
+from gatehouse.auth.refusals import PasswordProblem, TooBusy
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import InProcess
 
@@ -162,18 +162,18 @@ def test_one_name_leaves_places_to_the_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("password", "username", "problem"),
     [
-        ("1234567", "ann", policy.PasswordProblem.SHORT),
-        ("password", "ann", policy.PasswordProblem.COMMON),
-        ("QWERTYUIOP", "ann", policy.PasswordProblem.COMMON),
-        ("my-ANNabel-99", "annabel", policy.PasswordProblem.NAME),
-        ("x" * 1025, "ann", policy.PasswordProblem.LONG),
+        ("1234567", "ann", PasswordProblem.SHORT),
+        ("password", "ann", PasswordProblem.COMMON),
+        ("QWERTYUIOP", "ann", PasswordProblem.COMMON),
+        ("my-ANNabel-99", "annabel", PasswordProblem.NAME),
+        ("x" * 1025, "ann", PasswordProblem.LONG),
         ("tulip rain lamp", "ann", None),
         ("        ", "ann", None),
         ("汉字密码汉字密码", "ann", None),
         ("x" * 64, "ann", None),
     ],
 )
-def test_the_policy(password: str, username: str, problem: policy.PasswordProblem | None) -> None:
+def test_the_policy(password: str, username: str, problem: PasswordProblem | None) -> None:
     assert policy.password_problem(password, username) is problem
 
 

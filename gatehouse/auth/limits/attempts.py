@@ -13,7 +13,7 @@ from gatehouse.auth.refusals import NameLocked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.login.throttle import Throttle
+    from gatehouse.auth.limits.throttle import Throttle
 
 
 class Attempt(NamedTuple):

@@ -12,7 +12,7 @@ import hmac
 import secrets
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.login.passwords import LANES, MEMORY_KIB, PASSES
+from gatehouse.auth.passwords.hashing import LANES, MEMORY_KIB, PASSES
 from gatehouse.stores.accounts.users import name_key
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gatehouse.auth.login.hash_pool import HashPool
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hash_pool import HashPool
+from gatehouse.auth.passwords.hashing import hash_password
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.accounts.bootstrap import ADMIN_PERMS
-from gatehouse.auth.accounts.perms import MANAGEMENT_PERMS, allows, expand, is_administrator_role, missing, names_of
 from gatehouse.auth.accounts.upgrade import add_current_names
-from gatehouse.auth.login.passwords import hash_password
+from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.auth.perms import ADMIN_PERMS, MANAGEMENT_PERMS, allows, expand, is_administrator_role, missing, names_of
 from gatehouse.stores.accounts.changes import Changes
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.accounts.users import NewUser

@@ -1,0 +1,14 @@
+"""The principal of a request: the claims of the access token, and the user's profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from gatehouse.auth.sessions.profiles import CachedProfile
+    from gatehouse.auth.sessions.tokens import Claims
+
+
+class Principal(NamedTuple):
+    claims: Claims
+    cached: CachedProfile
