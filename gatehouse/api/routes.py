@@ -17,6 +17,7 @@ from gatehouse.api.endpoints.ended_sessions import EndedSessionsEndpoints
 from gatehouse.api.endpoints.factors import FactorEndpoints
 from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
 from gatehouse.api.endpoints.passkeys import PasskeyEndpoints
+from gatehouse.api.endpoints.password_links import PasswordLinkEndpoints
 from gatehouse.api.endpoints.qr_login import QrEndpoints
 from gatehouse.api.endpoints.system import SystemEndpoints
 from gatehouse.api.endpoints.users import UserEndpoints
@@ -116,6 +117,7 @@ def build_routes(service: Service, painter: Painter, metrics: Metrics) -> Routes
         **FactorEndpoints(service).endpoints(),
         **PasskeyEndpoints(service).endpoints(),
         **QrEndpoints(service).endpoints(),
+        **PasswordLinkEndpoints(service).endpoints(),
         **(console_endpoints(service) if service.settings.console else {}),
     }
     routes = Routes()

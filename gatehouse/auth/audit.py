@@ -40,6 +40,7 @@ class Event(StrEnum):
     SESSION_ENDED = "session.ended"
     PASSWORD_CHANGED = "password.changed"
     PASSWORD_REHASHED = "password.rehashed"
+    PASSWORD_LINK_MADE = "password_link.made"
     USER_ADDED = "user.added"
     USER_CHANGED = "user.changed"
     USER_DISABLED = "user.disabled"

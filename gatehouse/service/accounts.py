@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.auth.accounts.live_sessions import LiveSessions
 from gatehouse.auth.accounts.log import ActivityLog
+from gatehouse.auth.accounts.password_links import PasswordLinks
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.perms import is_administrator_role
 from gatehouse.stores.accounts.changes import Changes
@@ -21,6 +22,7 @@ class AccountServices(NamedTuple):
     self_service: SelfService
     activity_log: ActivityLog
     live_sessions: LiveSessions
+    password_links: PasswordLinks
 
 
 def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
@@ -44,6 +46,15 @@ def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
             changes=accounts.user_changes,
             clock=core.clock,
             session_max=core.settings.session_max,
+        ),
+        password_links=PasswordLinks(
+            ring=core.ring,
+            accounts=accounts,
+            hashes=core.hashes,
+            throttle=core.throttle,
+            audit=core.audit,
+            clock=core.clock,
+            page=f"{core.settings.public_url}/set-password",
         ),
     )
 

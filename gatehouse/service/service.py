@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.accounts.accounts import Accounts
     from gatehouse.auth.accounts.live_sessions import LiveSessions
     from gatehouse.auth.accounts.log import ActivityLog
+    from gatehouse.auth.accounts.password_links import PasswordLinks
     from gatehouse.auth.accounts.self_service import SelfService
     from gatehouse.auth.audit import Audit, Caller
     from gatehouse.auth.authenticator import Authenticator
@@ -81,6 +82,7 @@ class Service:
     places: Places
     activity_log: ActivityLog
     live_sessions: LiveSessions
+    password_links: PasswordLinks
     front_ends: FrontEnds
     presence: Presence
     service_keys: ServiceKeyVerifier
@@ -180,6 +182,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         self_service=managed.self_service,
         activity_log=managed.activity_log,
         live_sessions=managed.live_sessions,
+        password_links=managed.password_links,
         presence=events.presence,
         ended_sessions=events.ended_sessions,
         event_delivery=events.event_delivery,

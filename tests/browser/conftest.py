@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import MISSING, SIZES, executable, launched
 from tests.browser.visits import Visit
@@ -60,6 +60,15 @@ def visit(visiting: Visiting, running: Running, size: dict[str, Any]) -> Visit:
 def desk(visiting: Visiting, running: Running) -> Visit:
     """At a desktop alone, for what does not depend on the size."""
     return visiting(running, **SIZES["desktop"])
+
+
+@pytest.fixture
+def admin(visit: Visit) -> Page:
+    """The administration, opened by the administrator."""
+    page = visit.logged_in()
+    page.get_by_role("link", name="Administration").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    return page
 
 
 @pytest.fixture(scope="package")

@@ -10,22 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.test_accessibility import AXE, faults
-from tests.browser.visits import Visit, arrived, log_in
+from tests.browser.visits import Visit, arrived, log_in, part
 from tests.support.running import PASSWORD, Running
-
-
-def part(page: Page, name: str) -> None:
-    page.get_by_role("link", name=name, exact=True).click()
-    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
-    expect(page.locator("#view")).not_to_have_attribute("aria-busy", "true")
-
-
-@pytest.fixture
-def admin(visit: Visit) -> Page:
-    page = visit.logged_in()
-    page.get_by_role("link", name="Administration").click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
-    return page
 
 
 def test_overview_shows_people_logins_and_what_has_happened(admin: Page) -> None:

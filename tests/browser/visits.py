@@ -87,6 +87,13 @@ def arrived(page: Page) -> None:
     expect(page.locator(".row.current")).to_be_visible()
 
 
+def part(page: Page, name: str) -> None:
+    """Open a part of the administration."""
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+    expect(page.locator("#view")).not_to_have_attribute("aria-busy", "true")
+
+
 def tokens(page: Page) -> dict[str, Any]:
     """What the tab holds, as the page reads it."""
     held: dict[str, Any] = page.evaluate(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract import factors, passkeys, qr_login
+from gatehouse.api.contract import factors, passkeys, password_links, qr_login
 from gatehouse.api.contract.console import CONSOLE
 from gatehouse.api.contract.operation import (
     JSON,
@@ -99,6 +99,7 @@ AUTH = (
     *factors.AUTH,
     *passkeys.AUTH,
     *qr_login.AUTH,
+    *password_links.AUTH,
 )
 
 OWN_ACCOUNT = (

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
     Endpoint = Callable[[Request], Awaitable[Reply]]
 
-PAGES = {"/": "login.html", "/account": "account.html", "/admin": "admin.html", "/docs": "docs.html", "/qr": "qr.html"}
+PAGES = {
+    "/": "login.html",
+    "/account": "account.html",
+    "/admin": "admin.html",
+    "/docs": "docs.html",
+    "/qr": "qr.html",
+    "/set-password": "set-password.html",
+}
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
 THEMES = ("auto", "light", "dark")
 

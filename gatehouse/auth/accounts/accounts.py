@@ -82,7 +82,9 @@ class Accounts:
         """Store the hash of a password that an operator has chosen; all sessions end."""
         await self.user_changes.set_password(self._operator, await self._id_of(username), hashed)
 
-    async def replace_own_password(self, user: int, checked: str, hashed: str, caller: Caller, *, keep: str) -> bool:
+    async def replace_own_password(
+        self, user: int, checked: str, hashed: str, caller: Caller, *, keep: str | None = None
+    ) -> bool:
         """Store the hash of a password that the user has chosen; all sessions but `keep` end.
 
         False, and nothing changed, if the stored hash is no longer the one that was checked: an operator who sets a

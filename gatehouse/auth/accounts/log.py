@@ -29,6 +29,7 @@ TITLES = {
     "logout": ("Logout", "退出登录"),
     "session.ended": ("Session ended", "会话结束"),
     "password.changed": ("Password changed", "修改密码"),
+    "password_link.made": ("Link to set a password made", "生成设置密码链接"),
     "password.rehashed": ("Password hash replaced", "密码哈希更新"),
     "user.added": ("User added", "新增用户"),
     "user.changed": ("User changed", "修改用户"),

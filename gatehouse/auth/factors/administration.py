@@ -35,11 +35,14 @@ class FactorAdministration:
         credentials = await self._users.credentials(username)
         return credentials is not None and credentials.password_login
 
-    async def reset(self, user: int, caller: Caller) -> list[str]:
-        """For somebody who has lost them all; what there was. From then on the password alone logs in."""
+    async def reset(self, user: int, caller: Caller, actor: int | None = None) -> list[str]:
+        """For somebody who has lost them all; what there was. From then on the password alone logs in.
+
+        `actor` is who asks, if that is a user; whether they may is not checked here.
+        """
         removed = [TOTP] if await self._factors.end_totp(user) else []
         if await self._passkeys.delete_all(user):
             removed.append(PASSKEY)
         for kind in removed:
-            self._audit.record(Event.FACTOR_RESET, caller, user=user, detail={"factor": kind})
+            self._audit.record(Event.FACTOR_RESET, caller, user=user, actor=actor, detail={"factor": kind})
         return removed

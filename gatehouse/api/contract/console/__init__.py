@@ -11,6 +11,7 @@ from gatehouse.api.contract.console import (
     role_perms,
     roles,
     sessions,
+    user_access,
     users,
 )
 
@@ -24,4 +25,5 @@ CONSOLE = (
     *logs.OPERATIONS,
     *role_perms.OPERATIONS,
     *sessions.OPERATIONS,
+    *user_access.OPERATIONS,
 )

@@ -13,6 +13,7 @@ from gatehouse.api.endpoints.console.profile import ProfileEndpoints
 from gatehouse.api.endpoints.console.role_perms import RolePermEndpoints
 from gatehouse.api.endpoints.console.roles import RoleEndpoints
 from gatehouse.api.endpoints.console.sessions import LiveSessionEndpoints
+from gatehouse.api.endpoints.console.user_access import UserAccessEndpoints
 from gatehouse.api.endpoints.console.user_sheets import UserSheetEndpoints
 from gatehouse.api.endpoints.console.users import UserEndpoints
 
@@ -37,4 +38,5 @@ def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Rep
         **LogEndpoints(service).endpoints(),
         **RolePermEndpoints(service).endpoints(),
         **LiveSessionEndpoints(service).endpoints(),
+        **UserAccessEndpoints(service).endpoints(),
     }

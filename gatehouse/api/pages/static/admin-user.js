@@ -1,11 +1,10 @@
-// One user: the form to add or change it, its password, its sessions.
+// One user: the form to add or change it.
 
-import { attempt, choices, control, formDialog, sentence } from "./admin-forms.js";
-import { endOne } from "./admin-sessions.js";
-import { confirmed, open } from "./dialog.js";
+import { accessButtons, firstPassword } from "./admin-access.js";
+import { attempt, choices, control, formDialog } from "./admin-forms.js";
+import { open } from "./dialog.js";
 import { make } from "./dom.js";
-import { ago, device } from "./times.js";
-import { fail, succeed } from "./toast.js";
+import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { word } from "./words.js";
 
@@ -72,7 +71,7 @@ export async function addUser(context, then) {
       submit: async () => {
         const value = form.value;
         await ask("POST", "users", value);
-        if (password?.input.value) await setFirst(value.username, password.input.value);
+        if (password) await firstPassword(value.username, password.input.value);
         succeed("users.added", { name: value.username });
         await then();
       },
@@ -80,84 +79,22 @@ export async function addUser(context, then) {
   });
 }
 
-/** A new user without a password cannot log in: one that was refused is set on the user's own page. */
-async function setFirst(username, password) {
-  const { list } = await ask("GET", `users?pageNum=1&pageSize=50&keywords=${encodeURIComponent(username)}`);
-  const made = list.find((user) => user.username === username);
-  try {
-    await setPassword(made.id, password);
-  } catch (failure) {
-    fail(`${word("users.added.without")} ${sentence(failure)}`);
-  }
-}
-
-function setPassword(id, password) {
-  return ask("PUT", `users/${id}/password/reset?password=${encodeURIComponent(password)}`);
-}
-
 export async function editUser(id, { may }, then) {
   await attempt(async () => {
     const [user, chosen] = await Promise.all([ask("GET", `users/${id}/form`), options()]);
     const form = fieldsOf(user, chosen);
-    const reset = may("sys:user:reset-password") && make("button", { type: "button", class: "quiet lined", t: "users.reset", click: () => resetPassword(user) });
-    const live = (may("sys:session:list") || may("sys:user:list")) && make("button", { type: "button", class: "quiet lined", t: "users.sessions", click: () => showSessions(user, may) });
-    if (!may("sys:user:update")) return open("users.see", { name: user.username }, form.content, make("div", { class: "acts" }, live));
+    const access = make("div", { class: "tools" }, accessButtons(user, may));
+    if (!may("sys:user:update")) return open("users.see", { name: user.username }, form.content, access);
     return formDialog({
       title: "users.edit",
       given: { name: user.username },
       wide: true,
-      content: [form.content, make("div", { class: "tools" }, reset, live)],
+      content: [form.content, access],
       submit: async () => {
         await ask("PUT", `users/${id}`, { ...user, ...form.value });
         succeed("users.saved");
         await then();
       },
     });
-  });
-}
-
-function resetPassword(user) {
-  const password = control("change.new", { kind: "password", autocomplete: "new-password" });
-  formDialog({
-    title: "users.reset.title",
-    given: { name: user.username },
-    act: "users.reset",
-    content: [make("p", { class: "muted", t: "users.reset.text" }), password.box],
-    submit: async () => {
-      await setPassword(user.id, password.input.value);
-      succeed("users.reset.done", { name: user.username });
-    },
-  });
-}
-
-async function showSessions(user, may) {
-  const list = make("ul", { class: "small-rows" });
-  const mayEnd = may("sys:session:delete") || may("sys:user:update");
-  const all = mayEnd && make("button", { type: "button", class: "quiet lined danger", t: "sessions.endall", click: () => endAll() });
-  const load = async () => {
-    const { sessions } = await ask("GET", `sessions?userId=${user.id}`);
-    if (all) all.disabled = sessions.length === 0;
-    list.replaceChildren(...(sessions.length ? sessions.map(line) : [make("li", { t: "sessions.none" })]));
-  };
-  const line = (session) =>
-    make(
-      "li",
-      {},
-      make("span", {}, `${device(session.browser)} · ${session.address} · ${ago(session.refreshedAt) ?? word("audit.now")}`),
-      mayEnd && !session.current && make("button", { type: "button", class: "quiet danger", t: "sessions.end", click: () => endOne(session, load) }),
-    );
-  const endAll = async () => {
-    const given = { name: user.username };
-    if (!(await confirmed({ title: "sessions.endall.ask", text: "sessions.endall.text", act: "sessions.endall", given }))) return;
-    await attempt(async () => {
-      const { ended } = await ask("DELETE", `users/${user.id}/sessions`);
-      succeed("sessions.ended.many", { count: ended });
-    });
-    await load();
-  };
-  await attempt(async () => {
-    await load();
-    const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
-    const dialog = open("users.sessions.of", { name: user.username }, list, make("div", { class: "acts" }, all, close));
   });
 }

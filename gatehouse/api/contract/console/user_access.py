@@ -1,0 +1,81 @@
+"""How a user gets in, for the administration page: password, link to set one, second factor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from gatehouse.api.contract.factors import PasskeyData  # noqa: TC001 - msgspec reads the types
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.schemas import Password  # noqa: TC001 - msgspec reads the types
+from gatehouse.auth import refusals
+from gatehouse.stores.errors import Missing
+
+
+class NewPasswordBody(Struct):
+    password: Password
+
+
+class PasswordLinkData(Struct):
+    """`url` lets whoever opens it set the password, once: hand it to the user and to nobody else."""
+
+    url: str
+    expiresAt: str
+
+
+class UserFactorData(Struct):
+    totp: bool
+    passkeys: list[PasskeyData]
+    recoveryCodesLeft: int
+    passwordLogin: bool
+
+
+class FactorsResetData(Struct):
+    removed: list[str]
+
+
+def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
+    more["refusals"] = (refusals.FieldInvalid, *more.get("refusals", ()), Missing, *STORE_REFUSALS)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+
+
+OPERATIONS = (
+    _operation(
+        "set_user_password",
+        "PUT",
+        "users/{id}/password",
+        "Set a user's password; its sessions end",
+        "sys:user:reset-password",
+        body=NewPasswordBody,
+        body_required=True,
+        refusals=(refusals.PasswordRefused, refusals.HoldsMore, refusals.TooBusy),
+    ),
+    _operation(
+        "make_password_link",
+        "POST",
+        "users/{id}/password-link",
+        "Make a link with which the user sets a password, once, within a day",
+        "sys:user:reset-password",
+        data=PasswordLinkData,
+        refusals=(refusals.HoldsMore,),
+    ),
+    _operation(
+        "user_second_factor",
+        "GET",
+        "users/{id}/second-factor",
+        "The second factors of a user",
+        "sys:user:list",
+        or_perms=("sys:user:update",),
+        data=UserFactorData,
+    ),
+    _operation(
+        "reset_second_factor",
+        "DELETE",
+        "users/{id}/second-factor",
+        "Remove all second factors of a user: the password alone logs in then",
+        "sys:user:reset-password",
+        data=FactorsResetData,
+        refusals=(refusals.HoldsMore,),
+    ),
+)

@@ -1,0 +1,69 @@
+"""How a user gets in, for the administration page: password, link to set one, second factor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.api.contract.console.user_access import (
+    FactorsResetData,
+    NewPasswordBody,
+    PasswordLinkData,
+    UserFactorData,
+)
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.values import iso_time
+from gatehouse.api.endpoints.passkeys import passkey_data
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.principal import Principal
+    from gatehouse.service import Service
+
+
+class UserAccessEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._users = service.accounts.users
+        self._changes = service.accounts.user_changes
+        self._links = service.password_links
+        self._factors = service.factors
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "set_user_password": self.set_password,
+            "make_password_link": self.make_link,
+            "user_second_factor": self.second_factor,
+            "reset_second_factor": self.reset_second_factor,
+        }
+
+    async def set_password(self, request: Request, principal: Principal) -> Reply:
+        user, body = request.path_id(), await request.fields(NewPasswordBody)
+        await self._changes.reset_password(actor_of(request, principal), user, body.password)
+        return success(language=request.language)
+
+    async def make_link(self, request: Request, principal: Principal) -> Reply:
+        link = await self._links.make(actor_of(request, principal), request.path_id())
+        return success(PasswordLinkData(link.url, iso_time(link.expires)), request.language)
+
+    async def second_factor(self, request: Request, _principal: Principal) -> Reply:
+        user = request.path_id()
+        profile = await self._users.profile(user)
+        if profile is None:
+            raise Missing(f"there is no user {user}")
+        status = await self._factors.enrolment.status(user)
+        data = UserFactorData(
+            totp=status.totp,
+            passkeys=[passkey_data(each) for each in await self._factors.own_passkeys.all(user)],
+            recoveryCodesLeft=status.recovery_codes_left,
+            passwordLogin=await self._factors.administration.password_login(profile.user.username),
+        )
+        return success(data, request.language)
+
+    async def reset_second_factor(self, request: Request, principal: Principal) -> Reply:
+        actor, user = actor_of(request, principal), request.path_id()
+        await self._changes.require_managed(actor, user)
+        removed = await self._factors.administration.reset(user, request.caller, actor.user)
+        return success(FactorsResetData(removed), request.language)

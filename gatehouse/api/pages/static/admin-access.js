@@ -1,0 +1,125 @@
+// How one user gets in: the password, a link to set it, the second factor, the live sessions.
+
+import { attempt, control, formDialog, sentence } from "./admin-forms.js";
+import { endOne } from "./admin-sessions.js";
+import { confirmed, open } from "./dialog.js";
+import { make } from "./dom.js";
+import { ago, date, device } from "./times.js";
+import { fail, succeed } from "./toast.js";
+import { ask } from "./tokens.js";
+import { say, word } from "./words.js";
+
+/** The buttons in the form of a user that open all this, as far as the reader may. */
+export function accessButtons(user, may) {
+  const button = (allowed, words, click) => allowed && make("button", { type: "button", class: "quiet lined", t: words, click });
+  const mayReset = may("sys:user:reset-password");
+  return [
+    button(mayReset, "users.reset", () => resetPassword(user)),
+    button(mayReset, "users.link", () => showLink(user)),
+    button(true, "factor.title", () => showFactor(user, mayReset)),
+    button(may("sys:session:list") || may("sys:user:list"), "users.sessions", () => showSessions(user, may)),
+  ].filter(Boolean);
+}
+
+function setPassword(id, password) {
+  return ask("PUT", `users/${id}/password`, { password });
+}
+
+/** A new user gets the password that was typed, or else a link to hand over. */
+export async function firstPassword(username, password) {
+  const { list } = await ask("GET", `users?pageNum=1&pageSize=50&keywords=${encodeURIComponent(username)}`);
+  const made = list.find((user) => user.username === username);
+  if (!password) return void setTimeout(() => showLink(made));
+  try {
+    return await setPassword(made.id, password);
+  } catch (failure) {
+    return fail(`${word("users.added.without")} ${sentence(failure)}`);
+  }
+}
+
+function resetPassword(user) {
+  const password = control("change.new", { kind: "password", autocomplete: "new-password" });
+  formDialog({
+    title: "users.reset.title",
+    given: { name: user.username },
+    act: "users.reset",
+    content: [make("p", { class: "muted", t: "users.reset.text" }), password.box],
+    submit: async () => {
+      await setPassword(user.id, password.input.value);
+      succeed("users.reset.done", { name: user.username });
+    },
+  });
+}
+
+async function showLink(user) {
+  await attempt(async () => {
+    const { url, expiresAt } = await ask("POST", `users/${user.id}/password-link`);
+    const given = { name: user.username, time: date(expiresAt) };
+    const about = make("p", { class: "muted" });
+    say(about, "users.link.text", given);
+    const link = control("users.link.url", { value: url, readonly: true });
+    link.input.addEventListener("focus", () => link.input.select());
+    const copy = make("button", { type: "button", class: "button", t: "codes.copy", click: async () => {
+      await navigator.clipboard.writeText(url);
+      say(copy, "codes.copied");
+    } });
+    const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
+    const dialog = open("users.link.title", given, about, link.box, make("div", { class: "acts" }, close, navigator.clipboard && copy));
+    link.input.focus();
+  });
+}
+
+async function showFactor(user, mayReset) {
+  await attempt(async () => {
+    const { totp, passkeys, recoveryCodesLeft, passwordLogin } = await ask("GET", `users/${user.id}/second-factor`);
+    const given = { name: user.username };
+    const app = make("li");
+    say(app, totp ? "users.factor.app" : "users.factor.noapp", { count: recoveryCodesLeft });
+    const lines = [app, ...passkeys.map(passkeyLine), passkeys.length === 0 && make("li", { t: "users.factor.nopasskey" }), !passwordLogin && make("li", { t: "users.factor.nopassword" })];
+    const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
+    const remove = mayReset && (totp || passkeys.length > 0) && make("button", { type: "button", class: "quiet lined danger", t: "users.factor.reset", click: async () => {
+      if (!(await confirmed({ title: "users.factor.ask", text: "users.factor.ask.text", act: "users.factor.reset", given }))) return;
+      const done = await attempt(() => ask("DELETE", `users/${user.id}/second-factor`));
+      if (done) succeed("users.factor.done", given);
+      dialog.close();
+    } });
+    const dialog = open("users.factor.of", given, make("ul", { class: "small-rows" }, lines), make("div", { class: "acts" }, remove, close));
+  });
+}
+
+function passkeyLine({ name, lastUsed }) {
+  const used = lastUsed ? word("factor.passkey.used", { time: ago(lastUsed) ?? word("audit.now") }) : word("factor.passkey.unused");
+  return make("li", {}, `${word("users.factor.passkey", { name })} · ${used}`);
+}
+
+async function showSessions(user, may) {
+  const list = make("ul", { class: "small-rows" });
+  const mayEnd = may("sys:session:delete") || may("sys:user:update");
+  const all = mayEnd && make("button", { type: "button", class: "quiet lined danger", t: "sessions.endall", click: () => endAll() });
+  const load = async () => {
+    const { sessions } = await ask("GET", `sessions?userId=${user.id}`);
+    if (all) all.disabled = sessions.length === 0;
+    list.replaceChildren(...(sessions.length ? sessions.map(line) : [make("li", { t: "sessions.none" })]));
+  };
+  const line = (session) =>
+    make(
+      "li",
+      {},
+      make("span", {}, `${device(session.browser)} · ${session.address} · ${ago(session.refreshedAt) ?? word("audit.now")}`),
+      mayEnd && !session.current && make("button", { type: "button", class: "quiet danger", t: "sessions.end", click: () => endOne(session, load) }),
+    );
+  const endAll = async () => {
+    const given = { name: user.username };
+    if (!(await confirmed({ title: "sessions.endall.ask", text: "sessions.endall.text", act: "sessions.endall", given }))) return;
+    await attempt(async () => {
+      const { ended } = await ask("DELETE", `users/${user.id}/sessions`);
+      succeed("sessions.ended.many", { count: ended });
+    });
+    await load();
+  };
+  await attempt(async () => {
+    await load();
+    const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
+    const dialog = open("users.sessions.of", { name: user.username }, list, make("div", { class: "acts" }, all, close));
+  });
+}

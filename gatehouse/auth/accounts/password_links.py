@@ -1,0 +1,105 @@
+"""Links to set a password: for a new user, or for one who has forgotten it, without anybody telling anybody a password.
+
+Whoever may set a user's password may make one. It carries a sealed ticket that is good for a day, once, and only while
+the stored password stays as it is: each use, and every other change of the password, voids all links of the user. It
+opens no session, so a second factor is asked for as at every login.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from gatehouse.auth.accounts import policy
+from gatehouse.auth.audit import Event
+from gatehouse.auth.factors.tickets import Tickets
+from gatehouse.auth.refusals import PasswordRefused, TicketGone
+from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.accounts.accounts import Accounts
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.audit import Audit, Caller
+    from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.passwords.hash_pool import HashPool
+    from gatehouse.stores.accounts.users import User
+
+LINK_SECONDS = 24 * 3600
+
+
+class PasswordTicket(msgspec.Struct, array_like=True):
+    username: str
+    user: int
+    password: bytes  # a digest of the stored hash
+
+
+class PasswordLink(NamedTuple):
+    url: str
+    expires: float
+
+
+class PasswordLinks:
+    def __init__(
+        self,
+        *,
+        ring: KeyRing,
+        accounts: Accounts,
+        hashes: HashPool,
+        throttle: Throttle,
+        audit: Audit,
+        clock: Callable[[], float],
+        page: str,
+    ) -> None:
+        self._tickets = Tickets(ring, "password links", PasswordTicket, LINK_SECONDS, clock)
+        self._accounts = accounts
+        self._hashes = hashes
+        self._throttle = throttle
+        self._audit = audit
+        self._page = page
+
+    async def make(self, actor: Actor, user: int) -> PasswordLink:
+        await self._accounts.user_changes.require_managed(actor, user)
+        profile = await self._accounts.users.profile(user)
+        if profile is None:
+            raise Missing(f"there is no user {user}")
+        ticket = self._tickets.make(PasswordTicket(profile.user.username, user, _digest(profile.user)))
+        self._audit.record(Event.PASSWORD_LINK_MADE, actor.caller, user=user, actor=actor.user)
+        # Behind the hash, which browsers send nowhere: it reaches no log of a server or a proxy.
+        return PasswordLink(f"{self._page}#{ticket.text}", ticket.expires)
+
+    async def whose(self, ticket: str, caller: Caller) -> str:
+        """The name of the user whose password it sets."""
+        await self._throttle.admit_login(caller.address)
+        return (await self._user(ticket)).username
+
+    async def use(self, ticket: str, password: str, caller: Caller) -> None:
+        """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
+        await self._throttle.admit_login(caller.address)
+        user = await self._user(ticket)
+        if problem := policy.password_problem(password, user.username):
+            raise PasswordRefused(problem)
+        with self._hashes.reserve(name_key(user.username)):
+            hashed = await self._hashes.hash(password)
+        # Only one of several uses at once finds the stored hash as the ticket describes it.
+        if not await self._accounts.replace_own_password(user.id, user.password, hashed, caller):
+            raise TicketGone("the password was changed meanwhile")
+
+    async def _user(self, text: str) -> User:
+        ticket = self._tickets.open(text)
+        found = await self._accounts.users.credentials(ticket.content.username) if ticket else None
+        if ticket is None or found is None:
+            raise TicketGone("not a link of ours, or not any more")
+        user = found.user
+        if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
+            raise TicketGone("the account has changed")
+        return user
+
+
+def _digest(user: User) -> bytes:
+    return hashlib.sha256(user.password.encode()).digest()
