@@ -5,16 +5,19 @@ from __future__ import annotations
 import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from gatehouse.auth.factors import totp
-from tests.support.conversation import LOGIN, bearer, captcha_id, credentials, login
+from tests.support.conversation import LOGIN, ME, bearer, captcha_id, credentials, login
 from tests.support.factors import App, enrol
 from tests.support.people import add_user
 from tests.support.running import ANSWER, PASSWORD, Running
+
+ENROLMENT = "/api/v1/auth/enrolment"
 
 _numbers = itertools.count(1)
 
@@ -78,3 +81,26 @@ def test_one_code_opens_one_session_on_all_workers(service: Running, client: htt
             answers = list(pool.map(attempt, bodies))
         assert sorted(answers) == ["00000"] + ["A0210"] * 11
         assert attempt(credentials(client, username=username, captchaCode=code)) == "A0210"
+
+
+def test_the_operator_resets_it_and_the_password_is_enough_again(
+    service: Running, client: httpx.Client, username: str
+) -> None:
+    _, codes = enrolled(client, username)
+    assert client.post(LOGIN, json=credentials(client, username=username)).json()["code"] == "A0220"
+    done = service.cli("user", "factor", username, "--reset", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert login(client, username=username)
+    gone = client.post(LOGIN, json=credentials(client, username=username, captchaCode=codes[0]))
+    assert gone.json()["code"] in {"A0210", "A0240"}, "the recovery codes went with it"
+
+
+def test_a_chosen_role_must_enrol_and_the_ticket_can_do_nothing_else(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2, second_factor_roles="ADMIN") as running, running.client() as client:
+        refused = client.post(LOGIN, json=credentials(client))
+        assert (refused.status_code, refused.json()["code"]) == (400, "A0220")
+        ticket = refused.headers["enrolment-ticket"]
+        assert client.get(ME, headers={"Authorization": f"Bearer {ticket}"}).status_code == 401
+        app = App(client.post(ENROLMENT, json={"ticket": ticket}).json()["data"]["secret"], time.time)
+        assert client.put(ENROLMENT, json={"ticket": ticket, "code": app.code()}).status_code == 200
+        assert login(client, captchaCode=fresh_code(app))
