@@ -1,4 +1,4 @@
-"""A small test issuer on the loopback: JWKS, introspection and the table of tokens.
+"""A small test issuer on the loopback: JWKS, the feed of ended sessions, introspection and the table of tokens.
 
 It is no login service. Its introspection knows only which sessions have ended and calls every other token active, so
 that an adapter which forgets a check of its own is found out.
@@ -9,12 +9,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import time
+from contextlib import suppress
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from tokens import ENDED_SESSION, Signers, make
+from tokens import ENDED_SESSION, GAP_AGE, MISSED_SESSION, Signers, make
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Issuer:
@@ -22,7 +27,7 @@ class Issuer:
         self.signers = Signers()
         self.url = f"http://127.0.0.1:{port}"
         self.fetched_from_attacker: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), type("OwnHandler", (Handler,), {"issuer": self}))
         self._server.daemon_threads = True
 
     def serve(self) -> None:
@@ -58,37 +63,64 @@ def unchecked_claims(token: str) -> dict[str, Any]:
 
 def introspection(token: str) -> dict[str, Any]:
     claims = unchecked_claims(token)
-    if claims.get("sid") == ENDED_SESSION:
+    if claims.get("sid") in {ENDED_SESSION, MISSED_SESSION}:
         return {"active": False}
     username = claims.get("preferred_username", "")
     return {"perms": [], **claims, "active": True, "token_type": "Bearer", "username": username}
 
 
-def handler(issuer: Issuer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+def feed() -> Iterator[bytes]:
+    """One session has ended, what happened before a while ago is not known; then a position every second."""
+    now = time.time()
+    yield event("gap", {"missing_before": now - GAP_AGE})
+    yield event("ended", {"sid": ENDED_SESSION, "sub": "7", "at": now, "reason": "logout"})
+    while True:
+        yield event("position", {"at": time.time(), "keep": 7260})
+        time.sleep(1)
 
-        def do_GET(self) -> None:
-            page = issuer.page(self.path)
-            self._answer(404 if page is None else 200, page)
 
-        def do_POST(self) -> None:
-            form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
-            if self.path != "/oauth2/introspect":
-                return self._answer(404, None)
-            if not self.headers.get("Authorization", "").startswith("Bearer ghs_"):
-                return self._answer(401, {"error": "invalid_client"})
-            return self._answer(200, introspection(form.get("token", [""])[0]))
+def event(name: str, data: object) -> bytes:
+    return f"event: {name}\nid: 1:1\ndata: {json.dumps(data)}\n\n".encode()
 
-        def _answer(self, status: int, page: object) -> None:
-            body = json.dumps(page).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Silent: what it is asked is of no interest."""
+class Handler(BaseHTTPRequestHandler):
+    issuer: Issuer
+    protocol_version = "HTTP/1.1"
 
-    return Handler
+    def do_GET(self) -> None:
+        if self.path.startswith("/events/ended-sessions/stream"):
+            return self._stream() if self._has_service_key() else self._answer(401, None)
+        page = self.issuer.page(self.path)
+        return self._answer(404 if page is None else 200, page)
+
+    def do_POST(self) -> None:
+        form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
+        if self.path != "/oauth2/introspect":
+            return self._answer(404, None)
+        if not self._has_service_key():
+            return self._answer(401, {"error": "invalid_client"})
+        return self._answer(200, introspection(form.get("token", [""])[0]))
+
+    def _has_service_key(self) -> bool:
+        return self.headers.get("Authorization", "").startswith("Bearer ghs_")
+
+    def _stream(self) -> None:
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        with suppress(OSError):
+            for told in feed():
+                self.wfile.write(told)
+
+    def _answer(self, status: int, page: object) -> None:
+        body = json.dumps(page).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Silent: what it is asked is of no interest."""

@@ -20,6 +20,7 @@ settings.configure(
     ROOT_URLCONF=__name__,
     MIDDLEWARE=["guard.GatehouseMiddleware"],
     GATEHOUSE_URL=os.environ.get("GATEHOUSE_URL", "http://127.0.0.1:8000"),
+    GATEHOUSE_TOKEN_TYPE=os.environ.get("GATEHOUSE_TOKEN_TYPE", "at+jwt"),
     GATEHOUSE_SERVICE_KEY=os.environ["GATEHOUSE_SERVICE_KEY"],
 )
 

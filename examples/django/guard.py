@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.http import HttpResponse
 
-from gatehouse.verify import Introspector, TokenInvalid, Verifier, VerifyError
+from gatehouse.verify import EndedSessions, TokenInvalid, Verifier, VerifyError
 from gatehouse.verify.principal import bearer
 
 if TYPE_CHECKING:
@@ -25,9 +25,15 @@ class GatehouseMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
         url = settings.GATEHOUSE_URL
+        ended = EndedSessions(f"{url}/events/ended-sessions/stream", settings.GATEHOUSE_SERVICE_KEY)
         # The address is also the issuer. If Gatehouse has a GATEHOUSE_ISSUER of its own, give that one.
-        self._verifier = Verifier(f"{url}/.well-known/jwks.json", issuer=url, perms=True)
-        self._sessions = Introspector(f"{url}/oauth2/introspect", settings.GATEHOUSE_SERVICE_KEY)
+        self._verifier = Verifier(
+            f"{url}/.well-known/jwks.json",
+            issuer=url,
+            perms=True,
+            ended=ended,
+            token_type=settings.GATEHOUSE_TOKEN_TYPE,
+        )
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         token = bearer(request.headers.get("Authorization"))
@@ -35,7 +41,6 @@ class GatehouseMiddleware:
             if token is None:
                 raise TokenInvalid("no token")
             request.principal = self._verifier.check(token)  # type: ignore[attr-defined]
-            self._sessions.check(token)  # a logout counts at once
         except VerifyError as refusal:
             return answer(refusal)
         return self._get_response(request)

@@ -15,7 +15,7 @@ func LoggedIn(verifier *Verifier) gin.HandlerFunc {
 		if !strings.EqualFold(scheme, "Bearer") {
 			token = ""
 		}
-		principal, err := verifier.Check(c.Request.Context(), token)
+		principal, err := verifier.Check(token)
 		switch {
 		case errors.Is(err, ErrUnavailable):
 			c.Header("Retry-After", "2")

@@ -13,8 +13,9 @@ import (
 func main() {
 	// The address is also the issuer. If Gatehouse has a GATEHOUSE_ISSUER of its own, give that one to the verifier.
 	gatehouse := setting("GATEHOUSE_URL", "http://127.0.0.1:8000")
-	sessions := NewSessions(gatehouse, os.Getenv("GATEHOUSE_SERVICE_KEY"))
-	verifier, err := NewVerifier(context.Background(), gatehouse, gatehouse, "gatehouse", sessions)
+	tokenType := setting("GATEHOUSE_TOKEN_TYPE", "at+jwt")
+	ended := NewEndedSessions(gatehouse, os.Getenv("GATEHOUSE_SERVICE_KEY"))
+	verifier, err := NewVerifier(context.Background(), gatehouse, gatehouse, "gatehouse", tokenType, ended)
 	if err != nil {
 		log.Fatal(err)
 	}

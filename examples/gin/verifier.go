@@ -35,12 +35,15 @@ type claims struct {
 
 // Verifier checks type, key, signature, issuer, audience, expiry and session.
 type Verifier struct {
-	keys     keyfunc.Keyfunc
-	parser   *jwt.Parser
-	sessions *Sessions
+	keys      keyfunc.Keyfunc
+	parser    *jwt.Parser
+	tokenType string
+	ended     *EndedSessions
 }
 
-func NewVerifier(ctx context.Context, gatehouse, issuer, audience string, sessions *Sessions) (*Verifier, error) {
+func NewVerifier(
+	ctx context.Context, gatehouse, issuer, audience, tokenType string, ended *EndedSessions,
+) (*Verifier, error) {
 	// Fetched now, every five minutes, and at once for an unknown key, at most once a second. Nobody waits for a
 	// second fetch: forged tokens would hold up requests.
 	startWithoutKeys := false
@@ -61,23 +64,23 @@ func NewVerifier(ctx context.Context, gatehouse, issuer, audience string, sessio
 		jwt.WithExpirationRequired(),
 		jwt.WithLeeway(10*time.Second),
 	)
-	return &Verifier{keys, parser, sessions}, nil
+	return &Verifier{keys, parser, tokenType, ended}, nil
 }
 
-func (v *Verifier) Check(ctx context.Context, token string) (*Principal, error) {
+func (v *Verifier) Check(token string) (*Principal, error) {
 	var found claims
 	if _, err := v.parser.ParseWithClaims(token, &found, v.key); err != nil {
 		return nil, errInvalid
 	}
 	user, err := strconv.ParseInt(found.Subject, 10, 64)
-	if err != nil || found.Session == "" {
+	if err != nil || found.Session == "" || found.IssuedAt == nil {
 		return nil, errInvalid
 	}
-	open, err := v.sessions.Open(ctx, token)
+	ended, err := v.ended.Has(found.Session, found.IssuedAt.Time)
 	if err != nil {
 		return nil, ErrUnavailable
 	}
-	if !open {
+	if ended {
 		return nil, errInvalid
 	}
 	return &Principal{user, found.Username, found.Roles, found.Perms}, nil
@@ -88,7 +91,7 @@ func (v *Verifier) Check(ctx context.Context, token string) (*Principal, error) 
 func (v *Verifier) key(token *jwt.Token) (any, error) {
 	_, named := token.Header["kid"].(string)
 	_, critical := token.Header["crit"]
-	if !named || critical || token.Header["typ"] != "at+jwt" {
+	if !named || critical || token.Header["typ"] != v.tokenType {
 		return nil, errInvalid
 	}
 	return v.keys.Keyfunc(token)

@@ -1,9 +1,10 @@
 // A Node service that trusts the tokens of Gatehouse, checked with `jose`.
 import { createServer } from "node:http";
 import { createRemoteJWKSet, errors, jwtVerify } from "jose";
-import { Sessions } from "./sessions.mjs";
+import { EndedSessions } from "./ended-sessions.mjs";
 
 const gatehouse = process.env.GATEHOUSE_URL ?? "http://127.0.0.1:8000";
+const tokenType = process.env.GATEHOUSE_TOKEN_TYPE ?? "at+jwt";
 const port = Number(process.env.PORT ?? 8101);
 
 // Fetched when first needed, kept, and fetched again for an unknown key, at most once a second.
@@ -13,7 +14,7 @@ const keys = createRemoteJWKSet(new URL(`${gatehouse}/.well-known/jwks.json`), {
   timeoutDuration: 3_000,
 });
 
-const sessions = new Sessions(gatehouse, process.env.GATEHOUSE_SERVICE_KEY ?? "");
+const ended = new EndedSessions(gatehouse, process.env.GATEHOUSE_SERVICE_KEY ?? "");
 
 class TokenInvalid extends Error {}
 
@@ -31,14 +32,14 @@ async function principal(request) {
   // Algorithms, type, issuer and audience are fixed here: the token has no say in them.
   const { payload } = await jwtVerify(token, key, {
     algorithms: ["ES256", "EdDSA", "RS256"],
-    typ: "at+jwt",
+    typ: tokenType,
     issuer: gatehouse,
     audience: "gatehouse",
     clockTolerance: 10,
   });
-  const { exp, sub, sid } = payload;
+  const { exp, iat, sub, sid } = payload;
   if (typeof exp !== "number" || !/^\d{1,15}$/.test(sub) || typeof sid !== "string" || !sid) throw new TokenInvalid();
-  if (!(await sessions.isOpen(token))) throw new TokenInvalid();
+  if (ended.has(sid, iat)) throw new TokenInvalid();
   return { userId: Number(sub), roles: strings(payload.roles), perms: strings(payload.perms) };
 }
 
@@ -75,6 +76,7 @@ function isRefusal(problem) {
   return problem instanceof errors.JOSEError && !keysAway;
 }
 
+await ended.start();
 createServer(async (request, response) => {
   const result = await answer(request);
   const [body, headers] = typeof result === "number" ? answers[result] : [{ code: "00000", msg: "ok", data: result }, {}];

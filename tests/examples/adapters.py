@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.examples.programs import EXAMPLES
+from tests.examples.programs import EXAMPLES, program
+from tests.support.running import free_port
 
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-jar", "target/app.jar")
 MAVEN = ("mvn", "--quiet", "--batch-mode", "package")
 
 NPM_CI = ("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund")
+
+# Debian keeps nginx where only root looks.
+SEARCH_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
 
 
 @dataclass(frozen=True)
@@ -31,18 +39,25 @@ class Adapter:
     def folder(self) -> Path:
         return EXAMPLES / self.name
 
+    @property
+    def missing(self) -> list[str]:
+        return [tool for tool in self.needs if not shutil.which(tool, path=SEARCH_PATH)]
+
     def words(self, port: int) -> list[str]:
         return [word.replace("{port}", str(port)) for word in self.run]
 
 
 ADAPTERS = (
+    Adapter("fastapi", (), (), (sys.executable, "-m", "uvicorn", "app:app", "--port", "{port}")),
+    Adapter("django", (), (), (sys.executable, "app.py", "runserver", "--noreload", "{port}")),
+    Adapter("nginx", ("nginx",), (), ()),
+    Adapter("node", ("node", "npm"), (NPM_CI,), ("node", "server.mjs")),
+    Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js")),
+    Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
     Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),
     Adapter("youlai-boot", ("java", "mvn"), (MAVEN,), JAVA),
-    Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js")),
-    Adapter("node", ("node", "npm"), (NPM_CI,), ("node", "server.mjs")),
-    Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
-    Adapter("django", (), (), (sys.executable, "app.py", "runserver", "--noreload", "{port}")),
 )
+BY_NAME = {adapter.name: adapter for adapter in ADAPTERS}
 
 
 # What Maven, npm and Go say when the network is to blame.
@@ -54,16 +69,24 @@ DOWNLOAD_FAILED = re.compile(
 @cache
 def build(adapter: Adapter) -> None:
     """Once a run. An adapter is left out where its toolchain or its packages cannot be had; all else is a failure."""
-    missing = [tool for tool in adapter.needs if not shutil.which(tool)]
-    if missing:
-        pytest.skip(f"{' and '.join(missing)} not installed: the {adapter.name} example was left out")
+    if adapter.missing:
+        pytest.skip(f"{' and '.join(adapter.missing)} not installed: the {adapter.name} example was left out")
     for words in adapter.build:
+        began = time.monotonic()
+        say(f"{adapter.name}: {' '.join(words)}")
         done = run(words, adapter.folder)
         if done.returncode and DOWNLOAD_FAILED.search(done.stdout):
             done = run(words, adapter.folder)
         if done.returncode and DOWNLOAD_FAILED.search(done.stdout):
             pytest.skip(f"{words[0]} cannot download its packages: the {adapter.name} example was left out")
         assert done.returncode == 0, f"{' '.join(words)} in {adapter.folder.name}:\n{done.stdout}"
+        say(f"{adapter.name}: done after {time.monotonic() - began:.0f} s")
+
+
+def say(line: str) -> None:
+    """Past pytest's capture: a first build downloads for minutes, and nobody should have to guess what it does."""
+    sys.__stderr__.write(f"\n  {line}\n")  # type: ignore[union-attr]
+    sys.__stderr__.flush()  # type: ignore[union-attr]
 
 
 def run(words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -77,6 +100,56 @@ def run(words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str
         timeout=600,
         check=False,
     )
+
+
+@contextmanager
+def started(
+    adapter: Adapter, gatehouse: str, service_key: str, logs: Path, token_type: str = "at+jwt"
+) -> Iterator[str]:
+    """The adapter, built if need be, in front of the Gatehouse at this URL. Yields its own URL."""
+    build(adapter)
+    port = free_port()
+    env = {
+        "GATEHOUSE_URL": gatehouse,
+        "GATEHOUSE_SERVICE_KEY": service_key,
+        "GATEHOUSE_TOKEN_TYPE": token_type,
+        "PORT": str(port),
+    }
+    start = nginx_and_sidecar if adapter.name == "nginx" else one_program
+    with start(adapter, port, env, logs) as url:
+        yield url
+
+
+@contextmanager
+def one_program(adapter: Adapter, port: int, env: dict[str, str], logs: Path) -> Iterator[str]:
+    log = logs / f"{adapter.name}-{port}.log"
+    with program(adapter.words(port), f"http://127.0.0.1:{port}", log, cwd=adapter.folder, env=env) as url:
+        yield url
+
+
+@contextmanager
+def nginx_and_sidecar(adapter: Adapter, port: int, env: dict[str, str], logs: Path) -> Iterator[str]:
+    """The example's own files, with other ports than 8000, 8001, 8002 and 8080."""
+    sidecar, app = free_port(), free_port()
+    home = logs / f"nginx-{port}"
+    (home / "temp").mkdir(parents=True)
+    home.chmod(0o755)
+    shutil.copy(adapter.folder / "auth_request.conf", home)
+    conf = (adapter.folder / "nginx.conf").read_text()
+    gatehouse = int(env["GATEHOUSE_URL"].rpartition(":")[2])
+    for given, ours in ((8000, gatehouse), (8001, sidecar), (8002, app), (8080, port)):
+        assert f"127.0.0.1:{given}" in conf
+        conf = conf.replace(f"127.0.0.1:{given}", f"127.0.0.1:{ours}")
+    (home / "nginx.conf").write_text(conf)
+    binary = str(shutil.which("nginx", path=SEARCH_PATH))
+    beside = python("-m", "granian", "--interface", "asgi", "--port", str(sidecar), "sidecar:app")
+    words = [binary, "-p", str(home), "-c", "nginx.conf", "-e", "stderr", "-g", "daemon off;"]
+    sidecar_url, log = f"http://127.0.0.1:{sidecar}", home / "sidecar.log"
+    with (
+        program(beside, sidecar_url, log, cwd=adapter.folder, env=env),
+        program(words, f"http://127.0.0.1:{port}", home / "nginx.log") as url,
+    ):
+        yield url
 
 
 def python(*words: str) -> list[str]:

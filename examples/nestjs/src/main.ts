@@ -3,12 +3,13 @@ import "reflect-metadata";
 import { Controller, Get, HttpCode, Module, Post } from "@nestjs/common";
 import { APP_GUARD, NestFactory } from "@nestjs/core";
 import { CurrentUser, GatehouseGuard, RequirePerms } from "./guard.js";
-import { Sessions } from "./sessions.js";
+import { EndedSessions } from "./ended-sessions.js";
 import { Verifier, type Principal } from "./verifier.js";
 
 // The address is also the issuer. If Gatehouse has a GATEHOUSE_ISSUER of its own, give that one to the verifier.
 const gatehouse = process.env.GATEHOUSE_URL ?? "http://127.0.0.1:8000";
-const sessions = new Sessions(gatehouse, process.env.GATEHOUSE_SERVICE_KEY ?? "");
+const tokenType = process.env.GATEHOUSE_TOKEN_TYPE ?? "at+jwt";
+const ended = new EndedSessions(gatehouse, process.env.GATEHOUSE_SERVICE_KEY ?? "");
 
 @Controller()
 class AppController {
@@ -28,12 +29,13 @@ class AppController {
 @Module({
   controllers: [AppController],
   providers: [
-    { provide: Verifier, useValue: new Verifier(gatehouse, gatehouse, "gatehouse", sessions) },
+    { provide: Verifier, useValue: new Verifier(gatehouse, gatehouse, "gatehouse", tokenType, ended) },
     { provide: APP_GUARD, useClass: GatehouseGuard },
   ],
 })
 class AppModule {}
 
+await ended.start();
 const app = await NestFactory.create(AppModule, { logger: ["error", "warn"] });
 app.enableShutdownHooks();
 await app.listen(Number(process.env.PORT ?? 8105), "127.0.0.1");

@@ -1,6 +1,6 @@
 // Checks type, key, signature, issuer, audience, expiry and session of an access token.
 import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from "jose";
-import type { Sessions } from "./sessions.js";
+import type { EndedSessions } from "./ended-sessions.js";
 
 export interface Principal {
   userId: number;
@@ -18,7 +18,7 @@ export class Verifier {
   private readonly key: JWTVerifyGetKey;
 
   constructor(gatehouse: string, private readonly issuer: string, private readonly audience: string,
-    private readonly sessions: Sessions) {
+    private readonly tokenType: string, private readonly ended: EndedSessions) {
     // Fetched when first needed, kept for five minutes, fetched again for an unknown key at most once a second.
     const keys = createRemoteJWKSet(new URL(`${gatehouse}/.well-known/jwks.json`), {
       cacheMaxAge: 300_000,
@@ -33,9 +33,9 @@ export class Verifier {
   }
 
   async check(token: string): Promise<Principal> {
-    const { sub, sid, ...claims } = await this.claims(token);
+    const { sub, sid, iat, ...claims } = await this.claims(token);
     if (!/^\d{1,15}$/.test(sub ?? "") || typeof sid !== "string" || !sid) throw new TokenInvalid();
-    if (!(await this.sessions.isOpen(token))) throw new TokenInvalid();
+    if (this.ended.has(sid, iat ?? 0)) throw new TokenInvalid();
     return {
       userId: Number(sub),
       username: String(claims.preferred_username ?? ""),
@@ -48,7 +48,7 @@ export class Verifier {
     try {
       const { payload } = await jwtVerify(token, this.key, {
         algorithms: ["ES256", "EdDSA", "RS256"],
-        typ: "at+jwt",
+        typ: this.tokenType,
         issuer: this.issuer,
         audience: this.audience,
         clockTolerance: 10,

@@ -1,7 +1,7 @@
 package demo;
 
+import gatehouse.EndedSessions;
 import gatehouse.GatehouseJwtDecoder;
-import gatehouse.OpenSessions;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.MalformedURLException;
@@ -29,9 +29,10 @@ class Security {
   JwtDecoder decoder(
       @Value("${gatehouse.url}") String url,
       @Value("${gatehouse.audience}") String audience,
+      @Value("${gatehouse.token-type}") String tokenType,
       @Value("${gatehouse.service-key}") String serviceKey)
-      throws MalformedURLException {
-    return new GatehouseJwtDecoder(url, audience, new OpenSessions(url, serviceKey));
+      throws MalformedURLException, InterruptedException {
+    return new GatehouseJwtDecoder(url, audience, tokenType, new EndedSessions(url, serviceKey));
   }
 
   @Bean

@@ -40,7 +40,8 @@ public final class GatehouseJwtDecoder implements JwtDecoder {
   private final JWKSource<SecurityContext> keys;
   private final NimbusJwtDecoder decoder;
 
-  public GatehouseJwtDecoder(String gatehouse, String audience, OAuth2TokenValidator<Jwt> sessions)
+  public GatehouseJwtDecoder(
+      String gatehouse, String audience, String tokenType, OAuth2TokenValidator<Jwt> sessions)
       throws MalformedURLException {
     // Kept for five minutes; fetched anew for an unknown key, at most once a second; used for an hour in an outage.
     keys = JWKSourceBuilder.<SecurityContext>create(URI.create(gatehouse + "/.well-known/jwks.json").toURL())
@@ -49,7 +50,7 @@ public final class GatehouseJwtDecoder implements JwtDecoder {
         .build();
 
     var processor = new DefaultJWTProcessor<>();
-    processor.setJWSTypeVerifier(new DefaultJOSEObjectTypeVerifier<>(new JOSEObjectType("at+jwt")));
+    processor.setJWSTypeVerifier(new DefaultJOSEObjectTypeVerifier<>(new JOSEObjectType(tokenType)));
     processor.setJWSKeySelector(this::keyOf);
     processor.setJWSVerifierFactory(new Ed25519VerifierFactory());
     processor.setJWTClaimsSetVerifier(new Claims(gatehouse, audience));

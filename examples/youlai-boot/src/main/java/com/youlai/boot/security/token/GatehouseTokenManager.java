@@ -3,8 +3,8 @@ package com.youlai.boot.security.token;
 import com.youlai.boot.security.model.AuthenticationToken;
 import com.youlai.boot.security.model.RoleDataScope;
 import com.youlai.boot.security.model.SysUserDetails;
+import gatehouse.EndedSessions;
 import gatehouse.GatehouseJwtDecoder;
-import gatehouse.OpenSessions;
 import java.net.MalformedURLException;
 import java.util.List;
 import java.util.Map;
@@ -38,9 +38,10 @@ public class GatehouseTokenManager implements TokenManager {
   public GatehouseTokenManager(
       @Value("${gatehouse.url}") String url,
       @Value("${gatehouse.audience:gatehouse}") String audience,
+      @Value("${gatehouse.token-type:at+jwt}") String tokenType,
       @Value("${gatehouse.service-key}") String serviceKey)
-      throws MalformedURLException {
-    decoder = new GatehouseJwtDecoder(url, audience, new OpenSessions(url, serviceKey));
+      throws MalformedURLException, InterruptedException {
+    decoder = new GatehouseJwtDecoder(url, audience, tokenType, new EndedSessions(url, serviceKey));
   }
 
   @Override
