@@ -19,8 +19,9 @@ test: $(VENV)/dev.done axe  ## set everything up and run every check
 test-newest: $(VENV)/dev.done  ## the tests on another Python, without browser, faults and examples
 	$(BIN)/python -m pytest -q -n 3 --dist loadfile --ignore=tests/browser --ignore=tests/faults --ignore=tests/examples
 
-examples: $(VENV)/examples.done  ## build and run every example whose toolchain is there, and try it with bad tokens
-	$(BIN)/python -m pytest -v tests/examples
+examples: $(VENV)/dev.done  ## build and run every example whose toolchain is there, and try it with bad tokens
+	@$(BIN)/python -m tests.examples.toolchains
+	$(BIN)/python -m pytest -v -rs tests/examples
 
 faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (about seven minutes)
 	$(BIN)/python -m tests.faults --faults 200
@@ -59,8 +60,9 @@ lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with has
 LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
-clean:  ## remove the environment and caches; data/ stays
+clean:  ## remove the environment, caches and what the examples built; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
+	rm -rf examples/*/target examples/*/dist examples/*/node_modules
 
 $(VENV)/pip.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -81,10 +83,6 @@ endef
 # The captcha library is what ours is measured against.
 $(VENV)/bench.done: $(VENV)/dev.done
 	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis
-	@touch $@
-
-$(VENV)/examples.done: $(VENV)/dev.done
-	@$(BIN)/pip install --quiet --disable-pip-version-check 'django>=5.2,<6'
 	@touch $@
 
 $(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done
