@@ -126,7 +126,13 @@ def test_every_test_that_security_names_exists() -> None:
 
 
 def test_every_link_leads_somewhere() -> None:
-    for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md")]:
+    # Not deeper: what npm installs into an example has pages of its own.
+    for page in [
+        *DOCS.glob("*.md"),
+        *ROOT.glob("*.md"),
+        *(ROOT / "examples").glob("*.md"),
+        *(ROOT / "examples").glob("*/*.md"),
+    ]:
         for target in re.findall(r"\]\((?!https?://|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{target} in {page.name}"
 
