@@ -23,8 +23,10 @@ examples: $(VENV)/dev.done  ## build and run every example whose toolchain is th
 	@$(BIN)/python -m tests.examples.toolchains
 	$(BIN)/python -m pytest -v -rs tests/examples
 
-faults: $(VENV)/dev.done  ## two hundred faults under load, and a checker that reads the history (about seven minutes)
-	$(BIN)/python -m tests.faults --faults 200
+faults: $(VENV)/dev.done  ## two hundred faults under load on each set of engines, and a checker that reads the history (about twenty minutes)
+	$(BIN)/python -m tests.faults --faults 200 --engines embedded
+	$(BIN)/python -m tests.faults --faults 200 --engines redis
+	$(BIN)/python -m tests.faults --faults 200 --engines postgres
 
 check: $(VENV)/dev.done  ## formatting, lint, types, imports
 	$(BIN)/ruff format --check .

@@ -9,12 +9,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.faults.engine_sets import NAMES
 from tests.faults.world import run
 
 parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
 parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="repeats the plan of an earlier run")
 parser.add_argument("--seconds", type=float, default=0, help="at least so long")
 parser.add_argument("--faults", type=int, default=200, help="at least so many faults (200)")
+parser.add_argument(
+    "--engines", choices=NAMES, default="redis", help="embedded; redis: PostgreSQL and Redis (default); postgres: alone"
+)
 parser.add_argument("--nodes", type=int, default=2, help="nodes of Gatehouse (2)")
 parser.add_argument("--forgetful-redis", action="store_true", help="without persistence: the checker must object")
 parser.add_argument("--history", type=Path, help="write every operation to this file, a JSON array a line")
@@ -27,6 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
         seconds=options.seconds,
         faults=options.faults,
         nodes=options.nodes,
+        engines=options.engines,
         redis_options=["--appendonly", "no"] if options.forgetful_redis else [],
         progress=lambda line: print(line, file=sys.stderr, flush=True),
     )

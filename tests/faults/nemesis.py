@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from random import Random
 
 import psutil
@@ -17,23 +18,21 @@ RESTART_SECONDS = 60
 
 
 class Nemesis:
-    def __init__(self, random: Random, nodes: list[Running], postgres: PostgresServer, redis: RedisServer) -> None:
+    def __init__(self, random: Random, nodes: list[Running], servers: dict[str, PostgresServer | RedisServer]) -> None:
         self.random = random
         self.nodes = nodes
-        self.postgres = postgres
-        self.redis = redis
         self.done: Counter[str] = Counter()
         self.faults: dict[str, Callable[[], None]] = {
             "node killed": self.kill_node,
             "worker killed": self.kill_worker,
             "node paused": self.pause_node,
-            "redis killed": lambda: self._away(self.redis, "kill"),
-            "redis stopped": lambda: self._away(self.redis, "stop"),
-            "redis paused": lambda: self._pause(self.redis),
-            "postgresql killed": lambda: self._away(self.postgres, "kill"),
-            "postgresql stopped": lambda: self._away(self.postgres, "stop"),
-            "postgresql paused": lambda: self._pause(self.postgres),
         }
+        for name, server in servers.items():
+            self.faults |= {
+                f"{name} killed": partial(self._away, server, "kill"),
+                f"{name} stopped": partial(self._away, server, "stop"),
+                f"{name} paused": partial(self._pause, server),
+            }
 
     def record_failure(self) -> str:
         """One fault, from the blow to the return."""

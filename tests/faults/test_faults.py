@@ -6,14 +6,18 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from tests.faults.engine_sets import NAMES
 from tests.faults.history import Outcome, What
 from tests.faults.world import run
 
-SECONDS = 40
+SECONDS = 30
 
 
-def test_promises_hold_while_everything_is_being_killed(tmp_path: Path) -> None:
-    report = run(tmp_path, random.randrange(10_000), seconds=SECONDS)
+@pytest.mark.parametrize("engines", NAMES)
+def test_promises_hold_while_everything_is_being_killed(tmp_path: Path, engines: str) -> None:
+    report = run(tmp_path, random.randrange(10_000), seconds=SECONDS, engines=engines)
     print(report.summary())
     assert not report.violations, report.summary()
     done = Counter(operation.what for operation in report.history if operation.outcome is Outcome.OK)

@@ -17,9 +17,9 @@ from gatehouse.settings import load
 from gatehouse.stores.accounts.users import NewUser
 from tests.faults.checker import Violation, check
 from tests.faults.clients import Client, change_accounts
+from tests.faults.engine_sets import started
 from tests.faults.history import History, Operation
 from tests.faults.nemesis import Nemesis
-from tests.support.engines import PostgresServer, RedisServer
 from tests.support.running import PASSWORD, Running, environment
 
 USERS = [f"user{number}" for number in range(6)]
@@ -28,7 +28,23 @@ CLIENTS = 6
 QUIET_SECONDS = 3.0
 
 
+# Limits count and never refuse: what they count is broken off and begun again with everything else.
+PLENTY = "100000/minute"
+SETTINGS: dict[str, object] = {
+    "secret": "R7q0m2Xv9LdKtB4yHs6ZfW1cJp8NgE3aUoTi5QbV",
+    "sessions_per_user": 10_000,
+    "issuer": "http://faults.localhost",
+    "limits": "on",
+    "limit_login_address": PLENTY,
+    "limit_login_name": PLENTY,
+    "limit_login_total": PLENTY,
+    "limit_captcha_address": PLENTY,
+    "limit_refresh_address": PLENTY,
+}
+
+
 class Report(NamedTuple):
+    engines: str
     seed: int
     seconds: float
     faults: Counter[str]
@@ -41,7 +57,7 @@ class Report(NamedTuple):
             outcomes.setdefault(operation.what, Counter())[operation.outcome] += 1
         size = f"{self.faults.total()} faults, {len(self.history)} operations, {len(self.violations)} violations"
         lines = [
-            f"seed {self.seed}, {self.seconds:.0f} s, {size}",
+            f"{self.engines}, seed {self.seed}, {self.seconds:.0f} s, {size}",
             "",
             *(f"  {count:6}  {name}" for name, count in sorted(self.faults.items())),
             "",
@@ -64,37 +80,28 @@ def run(
     seconds: float = 0,
     faults: int = 0,
     nodes: int = 2,
+    engines: str = "redis",
     redis_options: Sequence[str] = (),
     progress: Callable[[str], None] = lambda line: None,
 ) -> Report:
-    """Run until so many seconds have passed and so many faults are done."""
+    """Run until so many seconds have passed and so many faults are done. `engines`: see `engine_sets`."""
     logs.configure("error", "json")  # the operator's own: the nodes write to files
-    postgres, redis = PostgresServer(), RedisServer(*redis_options)
-    settings = {
-        "state_url": redis.url(),
-        "database_url": postgres.url("faults"),
-        "secret": "R7q0m2Xv9LdKtB4yHs6ZfW1cJp8NgE3aUoTi5QbV",
-        "sessions_per_user": 10_000,
-        "issuer": "http://faults.localhost",
-    }
-    running = [Running(folder / f"node{number}", workers=1, **settings) for number in range(nodes)]
-    try:
-        postgres.start()
-        redis.start()
-        postgres.create("faults")
-        for node in running:
-            node.start()
-        began = time.monotonic()
-        nemesis = Nemesis(Random(seed), running, postgres, redis)
-        environ = environment(folder / "operator", 1, **settings)
-        history = asyncio.run(_live(environ, seed, nemesis, [node.url for node in running], seconds, faults, progress))
-        return Report(seed, time.monotonic() - began, nemesis.done, history, check(history))
-    finally:
-        for node in running:
-            if node.process is not None and node.process.poll() is None:
-                node.kill()
-        redis.remove()
-        postgres.remove()
+    with started(engines, folder, nodes, redis_options) as engine_set:
+        settings = SETTINGS | engine_set.settings
+        running = [Running(data, **settings) for data in engine_set.folders]
+        try:
+            for node in running:
+                node.start()
+            began = time.monotonic()
+            nemesis = Nemesis(Random(seed), running, engine_set.servers)
+            environ = environment(engine_set.folders[0], 1, **settings)
+            urls = [node.url for node in running]
+            history = asyncio.run(_live(environ, seed, nemesis, urls, seconds, faults, progress))
+            return Report(engines, seed, time.monotonic() - began, nemesis.done, history, check(history))
+        finally:
+            for node in running:
+                if node.process is not None and node.process.poll() is None:
+                    node.kill()
 
 
 async def _live(
