@@ -83,8 +83,9 @@ class PostgresState:
     async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
         if not _possible(session_id):
             return None
-        ended = _sessions(await self._run(sql.END_SESSION, session_id, *ended_log.values_of(ending)))
-        return ended[0] if ended else None
+        for _, *session in await self._run(sql.END_SESSION, session_id, *ended_log.values_of(ending)):
+            return Session._make(session)
+        return None
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
         return _sessions(await self._run(sql.SESSIONS_OF, user))

@@ -3,23 +3,23 @@
 -- Locks are taken in one order, so that no two calls wait for each other: rates by key; the user; sessions by id; the log
 -- of ended sessions. A call over many sessions or rates is handed them in that order.
 
--- Add to the log of ended sessions; `moment` NULL: nothing is logged.
-CREATE FUNCTION append_ended(gone text[], moment double precision, reason text, keep integer, at_most integer)
+-- Add to the log of ended sessions. The arrays belong together.
+CREATE FUNCTION append_ended(gone text[], moments double precision[], reasons text[], keeps integer[], at_most integer)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  added integer := cardinality(gone);
+  added bigint := cardinality(gone);
   last bigint;
   total bigint;
 BEGIN
-  IF moment IS NULL OR added = 0 THEN RETURN; END IF;
+  IF added = 0 THEN RETURN; END IF;
   -- Positions follow the clock and never go back: a number lost in a failover is not given out again.
   UPDATE ended_log
   SET newest = greatest(newest, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) + added,
       entries = entries + added
   RETURNING newest, entries INTO last, total;
   INSERT INTO ended_sessions
-  SELECT last - added + place, session, moment, append_ended.reason, moment + keep
-  FROM unnest(gone) WITH ORDINALITY AS listed (session, place);
+  SELECT last - added + place, session, moment, reason, moment + keep
+  FROM unnest(gone, moments, reasons, keeps) WITH ORDINALITY AS listed (session, moment, reason, keep, place);
   IF total >= at_most + greatest(at_most / 10, 1) THEN
     DELETE FROM ended_sessions
     WHERE position = ANY (ARRAY(SELECT position FROM ended_sessions ORDER BY position LIMIT total - at_most));
@@ -32,21 +32,39 @@ CREATE FUNCTION lock_user(number bigint) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(7267802, hashint8(number));
 $$;
 
--- Remove sessions and log those that had not ended by time before.
-CREATE FUNCTION remove_sessions(
-  doomed text[], moment double precision, reason text, keep integer, at_most integer
+-- Remove sessions, each for its own reason, and log those that had not ended by time before. No time: not logged.
+CREATE FUNCTION end_sessions(
+  ids text[], moments double precision[], reasons text[], keeps integer[], at_most integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
-  locked text[];
-  early text[];
+  found sessions[];
+  early integer[];
 BEGIN
-  locked := ARRAY(SELECT s.id FROM sessions s WHERE s.id = ANY (doomed) ORDER BY s.id FOR UPDATE);
+  found := ARRAY(SELECT s FROM sessions s WHERE s.id = ANY (ids) ORDER BY s.id FOR UPDATE);
+  DELETE FROM sessions s WHERE s.id = ANY (ids);
   early := ARRAY(
-    SELECT s.id FROM sessions s WHERE s.id = ANY (locked) AND s.ends > moment ORDER BY s.opened, s.id
+    SELECT min(n) FROM unnest(ids) WITH ORDINALITY AS listed (id, n) JOIN unnest(found) AS f ON f.id = listed.id
+    WHERE f.ends > moments[n] GROUP BY f.id, f.opened ORDER BY f.opened, f.id
   );
-  RETURN QUERY DELETE FROM sessions s WHERE s.id = ANY (locked) RETURNING s.*;
-  PERFORM append_ended(early, moment, reason, keep, at_most);
+  PERFORM append_ended(
+    ARRAY(SELECT ids[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
+    ARRAY(SELECT moments[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
+    ARRAY(SELECT reasons[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
+    ARRAY(SELECT keeps[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
+    at_most
+  );
+  RETURN QUERY SELECT * FROM unnest(found);
 END $$;
+
+-- The same for several sessions and one reason.
+CREATE FUNCTION remove_sessions(
+  doomed text[], moment double precision, reason text, keep integer, at_most integer
+) RETURNS SETOF sessions LANGUAGE sql AS $$
+  SELECT * FROM end_sessions(
+    doomed, array_fill(moment, ARRAY[cardinality(doomed)]), array_fill(reason, ARRAY[cardinality(doomed)]),
+    array_fill(keep, ARRAY[cardinality(doomed)]), at_most
+  );
+$$;
 
 -- Store a new session. Returns it, and the oldest of its user, which go to keep as many as are allowed.
 CREATE FUNCTION open_session(
@@ -79,7 +97,7 @@ BEGIN
   doomed := ARRAY(
     SELECT s.id FROM sessions s WHERE s.user_id = owner AND s.id IS DISTINCT FROM spared ORDER BY s.id FOR UPDATE
   );
-  IF credential THEN PERFORM append_ended(ARRAY[owner::text], moment, reason, keep, at_most); END IF;
+  IF credential THEN PERFORM append_ended(ARRAY[owner::text], ARRAY[moment], ARRAY[reason], ARRAY[keep], at_most); END IF;
   RETURN QUERY SELECT * FROM remove_sessions(doomed, moment, reason, keep, at_most);
 END $$;
 

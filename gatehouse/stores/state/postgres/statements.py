@@ -53,7 +53,13 @@ ROTATE_SESSION = Statement(
     batched=True,
 )
 ROTATE_LIMITED = Statement("CALL rotate_limited($1, $2, $3, $4, $5, $6, $7, NULL)", batched=True, packed=True)
-END_SESSION = Statement(f"SELECT {_SESSION} FROM remove_sessions(ARRAY[$1::text], $2, $3, $4, $5) AS s")
+# Asked twice for the same session, the first gets it.
+END_SESSION = Statement(
+    f"SELECT asked.place, {_SESSION} FROM end_sessions($1, $2, $3, $4, ($5::integer[])[1]) AS s"
+    " JOIN (SELECT id, min(place) AS place FROM unnest($1::text[]) WITH ORDINALITY AS each (id, place) GROUP BY id)"
+    " AS asked ON asked.id = s.id",
+    batched=True,
+)
 SESSIONS_OF = Statement(f"SELECT {_SESSION} FROM sessions s WHERE s.user_id = $1")
 END_SESSIONS_OF = Statement(f"SELECT {_SESSION} FROM end_sessions_of($1, $2, $3, $4, $5, $6, $7) AS s")
 
