@@ -1,6 +1,6 @@
 """Refresh as it is deployed, 0.1.0 and the working tree by turns: limits on and off, embedded and on Redis.
 
-python -m benchmarks.refresh [--rounds 5] [--seconds 2] [--engines embedded,Redis] [--limits on,off] [--json FILE]
+python -m benchmarks.refresh [--rounds 10] [--seconds 1] [--engines embedded,Redis] [--limits on,off] [--json FILE]
 
 One core carries the server and its databases, the other one the load: 32 connections, each of which follows a chain of
 refresh tokens. 0.1.0 signs with EdDSA alone, so the working tree is measured with EdDSA and with ES256, its default.
@@ -98,8 +98,8 @@ def show(contests: list[Contest]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--engines", default="embedded,Redis")
     parser.add_argument("--limits", default="on,off")
     parser.add_argument("--json", type=Path, default=Path(".bench/refresh.json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,10 @@ import psutil
 from benchmarks.load import SERVER_CORE
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
+from gatehouse.auth.sessions.tokens import RefreshTokens, new_session_id
+from gatehouse.stores.state.protocol import Session
+from gatehouse.stores.state.redis.engine import RedisState
+from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.support.conversation import bearer, login
 from tests.support.running import ANSWER, PASSWORD, Running
 
@@ -63,9 +68,22 @@ class Subject:
             return bearer(login(client))
 
     def refresh_script(self, folder: Path, tokens: int) -> Path:
-        with self.running.client() as client:
-            starting = ",".join(f'"{login(client)["refreshToken"]}"' for _ in range(tokens))
+        """Each token begins a session of its own, written straight into the state: logins would take longer."""
+        starting = ",".join(f'"{token}"' for token in asyncio.run(self._open_sessions(tokens)))
         return _filled(folder, "refresh.lua", TOKENS=starting)
+
+    async def _open_sessions(self, count: int) -> list[str]:
+        secret = (self.running.data / "secret").read_bytes().strip()
+        tokens, now = RefreshTokens(derive(secret, "refresh tokens")), time.time()
+        url = self.running.env.get("GATEHOUSE_STATE_URL")
+        state = RedisState(url) if url else SQLiteState(self.running.data / "state.db")
+        sessions = [
+            Session(new_session_id(1), 1, 1, now, now, now + 604_800, now + 2_592_000, "127.0.0.1", "wrk")
+            for _ in range(count)
+        ]
+        await asyncio.gather(*(state.open_session(session, 1_000_000) for session in sessions))
+        await state.close()
+        return [tokens.make(session.id, 1) for session in sessions]
 
     def login_script(self, folder: Path, logins: int) -> Path:
         return _filled(folder, "login.lua", CAPTCHAS=self._captchas(logins), PASSWORD=PASSWORD, ANSWER=ANSWER)

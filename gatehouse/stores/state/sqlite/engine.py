@@ -20,7 +20,7 @@ from gatehouse.stores.state.protocol import (
     Rotation,
     Session,
 )
-from gatehouse.stores.state.rules import forgotten_at, gcra, next_failures
+from gatehouse.stores.state.rules import NO_WAIT_SECONDS, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.sqlite import ended_log
 from gatehouse.stores.state.sqlite.commits import Commits
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
@@ -47,6 +47,12 @@ _OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER 
 _ROTATE = (
     "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
     f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
+)
+# `gcra` of rules.py in one statement, which changes nothing if the event exceeds the rate. A rate allows at least one
+# event, so a key that is not there needs no look.
+_COUNT = (
+    "INSERT INTO rates VALUES (?1, ?2 + ?3) ON CONFLICT (key)"
+    " DO UPDATE SET arrival = max(arrival, ?2) + ?3 WHERE max(arrival, ?2) + ?3 - ?4 - ?2 <= ?5"
 )
 _FAILURES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
 _VALUE = "SELECT value FROM expiring_values WHERE key = ? AND expires > ?"
@@ -314,11 +320,12 @@ def _of_user(db: apsw.Connection, user: int) -> list[Session]:
 
 def _count(db: apsw.Connection, key: str, rate: Rate, now: float) -> float:
     """One event under a rate: the seconds to wait, or 0 if it was counted."""
-    row = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).fetchone()
-    wait, arrival = gcra(float(row[0]) if row else None, rate, now)
-    if not wait:
-        db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival))
-    return wait
+    interval = rate.seconds / rate.count
+    db.execute(_COUNT, (key, now, interval, rate.seconds, NO_WAIT_SECONDS))
+    if db.changes():
+        return 0.0
+    arrival = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).get
+    return gcra(arrival, rate, now)[0]
 
 
 def _remove(db: apsw.Connection, sessions: list[Session], ending: Ending | None = None) -> list[Session]:
