@@ -9,12 +9,13 @@ import click
 from rich.text import Text
 
 from gatehouse import logs
-from gatehouse.cli import checks, output
-from gatehouse.cli.checks import Finding, Level
+from gatehouse.cli import output
 from gatehouse.cli.failures import NO, explain
+from gatehouse.cli.node_checks import nodes
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
-from gatehouse.service import open_service
+from gatehouse.service import diagnosis, open_service
+from gatehouse.service.diagnosis import Finding, Level
 from gatehouse.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -53,17 +54,17 @@ def _findings(config: Path | None) -> list[Finding]:
         given = settings_in_force()
     except SettingsError as problem:
         return [
-            checks.fail("settings", each, "correct it; docs/settings.md explains each") for each in problem.problems
+            diagnosis.fail("settings", each, "correct it; docs/settings.md explains each") for each in problem.problems
         ]
     logs.configure("error", given.log_format, cached=False)
     return [
-        checks.ok("settings", "all valid"),
-        *checks.secret(given),
-        *checks.files(given, config),
+        diagnosis.ok("settings", "all valid"),
+        *diagnosis.secret(given),
+        *diagnosis.files(given, config),
         *asyncio.run(_stores(given)),
-        *checks.switches(given),
-        *checks.size(given),
-        *checks.network(given),
+        *diagnosis.switches(given),
+        *diagnosis.size(given),
+        *diagnosis.network(given),
     ]
 
 
@@ -76,12 +77,12 @@ async def _stores(given: Settings) -> list[Finding]:
         explanation = explain(problem)
         if explanation is None:
             raise
-        return [checks.fail("stores", str(problem), "the checks of the stores were left out")]
+        return [diagnosis.fail("stores", str(problem), "the checks of the stores were left out")]
     try:
         return [
-            *[each async for each in checks.accounts(service)],
-            *[each async for each in checks.state(service)],
-            *[each async for each in checks.nodes(service)],
+            *[each async for each in diagnosis.accounts(service)],
+            *[each async for each in diagnosis.state(service)],
+            *[each async for each in nodes(service)],
         ]
     finally:
         await service.stop()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.auth.audit import Event
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.cli.with_service import with_service
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -35,7 +35,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
       gatehouse limit list
     """
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
-    found = [each._asdict() | {"until": Moment(each.until)} for each in await service.throttle.lockouts()]
+    found = [each._asdict() | {"until": Moment(each.until)} for each in await service.lockouts.all()]
     output.records(found, columns, as_json=as_json, nothing="Nobody must wait.")
 
 
@@ -49,10 +49,6 @@ async def lift(service: Service, name: str) -> None:
     Example:
       gatehouse limit lift ann
     """
-    user = await service.accounts.users.by_name(name)
-    sessions = await service.sessions.of(user.id) if user else ()
-    lifted = await service.throttle.lift(name, {session.address for session in sessions})
-    if not lifted:
+    if not await service.lockouts.lift(OPERATOR, name):
         return echo(f"{name} need not wait: nothing to lift.")
-    service.audit.record(Event.LIMIT_LIFTED, OPERATOR, user=user.id if user else None, detail={"name": name})
     return echo(f"{name} may try again at once.")

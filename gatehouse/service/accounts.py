@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.auth.accounts.live_sessions import LiveSessions
+from gatehouse.auth.accounts.lockouts import Lockouts
 from gatehouse.auth.accounts.log import ActivityLog
 from gatehouse.auth.accounts.password_links import PasswordLinks
 from gatehouse.auth.accounts.self_service import SelfService
@@ -22,6 +23,7 @@ class AccountServices(NamedTuple):
     self_service: SelfService
     activity_log: ActivityLog
     live_sessions: LiveSessions
+    lockouts: Lockouts
     password_links: PasswordLinks
 
 
@@ -47,6 +49,7 @@ def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
             clock=core.clock,
             session_max=core.settings.session_max,
         ),
+        lockouts=Lockouts(throttle=core.throttle, users=core.stores.users, sessions=core.sessions, audit=core.audit),
         password_links=PasswordLinks(
             ring=core.ring,
             accounts=accounts,

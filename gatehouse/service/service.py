@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.accounts import Accounts
     from gatehouse.auth.accounts.live_sessions import LiveSessions
+    from gatehouse.auth.accounts.lockouts import Lockouts
     from gatehouse.auth.accounts.log import ActivityLog
     from gatehouse.auth.accounts.password_links import PasswordLinks
     from gatehouse.auth.accounts.self_service import SelfService
@@ -82,6 +83,7 @@ class Service:
     places: Places
     activity_log: ActivityLog
     live_sessions: LiveSessions
+    lockouts: Lockouts
     password_links: PasswordLinks
     front_ends: FrontEnds
     presence: Presence
@@ -182,6 +184,7 @@ def open_service(settings: Settings, clock: Callable[[], float] = time.time, cal
         self_service=managed.self_service,
         activity_log=managed.activity_log,
         live_sessions=managed.live_sessions,
+        lockouts=managed.lockouts,
         password_links=managed.password_links,
         presence=events.presence,
         ended_sessions=events.ended_sessions,

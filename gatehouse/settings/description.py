@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.settings.loading import PREFIX
-from gatehouse.settings.settings import Settings
+from gatehouse.settings.settings import Settings, setting_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,20 +23,29 @@ class SettingDescription:
 
 
 def descriptions() -> Iterator[SettingDescription]:
-    for field in dataclasses.fields(Settings):
+    for field in setting_fields():
         yield SettingDescription(
             name=field.name,
             variable=PREFIX + field.name.upper(),
             flag="--" + field.name.replace("_", "-"),
-            default=_shown_default(field.default, field.metadata["show"]),
+            default=_shown(field.default, field.metadata["show"]),
             meaning=field.metadata["meaning"],
             secret=field.metadata["secret"],
         )
 
 
-def _shown_default(value: object, show: Callable[[Any], str]) -> str:
+def _shown(value: object, show: Callable[[Any], str]) -> str:
     if value is None or value in ("", ()):
         return ""
     if isinstance(value, bool):
         return "on" if value else "off"
     return show(value)
+
+
+def shown_value(settings: Settings, name: str) -> str:
+    """A value in force, written as its default is."""
+    [field] = [field for field in setting_fields() if field.name == name]
+    value = getattr(settings, name)
+    if isinstance(value, tuple):
+        return ", ".join(str(part) for part in value)
+    return _shown(value, field.metadata["show"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import stat
 import tomllib
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatehouse.settings.checks import check_together
 from gatehouse.settings.errors import SettingsError
-from gatehouse.settings.settings import Settings
+from gatehouse.settings.settings import Settings, setting_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +38,7 @@ def load(
     values = _parse(given, problems)
     if problems:
         raise SettingsError(problems)
-    settings = Settings(**values)
+    settings = Settings(**values, sources={name: given[name].source for name in values})
     check_together(settings)
     return settings
 
@@ -52,7 +51,7 @@ def _collect(
         name: Given(text, f"{name} in the settings file")
         for name, text in _from_file(config, environ, problems).items()
     }
-    for field in dataclasses.fields(Settings):
+    for field in setting_fields():
         variable = PREFIX + field.name.upper()
         if variable in environ:
             given[field.name] = Given(environ[variable], variable)
@@ -63,7 +62,7 @@ def _collect(
 
 def _parse(given: Mapping[str, Given], problems: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for field in dataclasses.fields(Settings):
+    for field in setting_fields():
         text, source = given.get(field.name, ("", ""))
         if not text.strip():
             continue  # an empty value means the default, as in `GATEHOUSE_ISSUER=`
@@ -90,7 +89,7 @@ def _from_file(config: Path | None, environ: Mapping[str, str], problems: list[s
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         problems.append(f"settings file {path}: {problem}")
         return {}
-    known = {field.name for field in dataclasses.fields(Settings)}
+    known = {field.name for field in setting_fields()}
     problems += [f"settings file {path}: there is no setting {name!r}" for name in content if name not in known]
     return {name: _as_text(value) for name, value in content.items() if name in known}
 

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gatehouse.auth.login.captcha.difficulty import Difficulty
@@ -28,6 +30,9 @@ from gatehouse.parsing import (
     url,
 )
 from gatehouse.settings.field import setting, timespan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +172,8 @@ class Settings:
     log_format: str = setting(
         "auto", "Log format: json or pretty; auto is pretty on a terminal.", one_of("auto", "json", "pretty")
     )
+    # Not a setting: where each of those that are not at their default was found, by name.
+    sources: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     @property
     def accounts_url(self) -> str:
@@ -207,3 +214,8 @@ class Settings:
     def known_on_loopback(self) -> bool:
         """Whether clients reach the service at an address of this machine alone."""
         return not self.issuer or is_loopback(urlsplit(self.issuer).hostname or "")
+
+
+def setting_fields() -> tuple[dataclasses.Field[Any], ...]:
+    """The fields that are settings."""
+    return tuple(field for field in dataclasses.fields(Settings) if field.metadata)

@@ -5,56 +5,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import itertools
 import tempfile
 from pathlib import Path
 
-import httpx
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import MISSING, SIZES, executable, launched
-from tests.support.conversation import login
-from tests.support.running import ANSWER, PASSWORD, Running
+from tests.browser.picture_data import ANSWER, NAMES, log_in_elsewhere, prepare
+from tests.support.running import PASSWORD, Running
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
 THEMES = ("light", "dark")
 LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
 SHARPNESS = {"desktop": 1, "phone": 2}
 LIMIT = 80_000
-
-NAMES = {"en": ("ann.lee", "Ann Lee"), "zh": ("lin.yue", "林悦")}
-PERMS = ("sys:user:query", "sys:user:add", "sys:user:edit", "sys:user:import", "sys:dept:query", "sys:dept:edit")
-AGENTS = (
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Mobile/15E148 Safari/604.1",
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0",
-)
+# Parts of the administration, and what stands there when each is loaded.
+PARTS = {"overview": "svg.chart", "users": "tbody .open", "roles": ".perm-group", "settings": ".findings li"}
 
 
 def main() -> None:
     if executable() is None:
         raise SystemExit(f"no pictures: {MISSING}")
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, Running(Path(folder) / "data") as running, launched() as browser:
-        add_people(running)
-        for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
-            take(browser, running, size, theme, language)
-        for size, theme in (("desktop", "light"), ("phone", "dark")):
-            take_administration(browser, running, size, theme)
-
-
-def add_people(running: Running) -> None:
-    """Somebody to look at, who is logged in at two other places as well."""
-    running.cli("role", "add", "EDITOR", "--name", "Editor")
-    running.cli("role", "allow", "EDITOR", *PERMS)
-    for username, nickname in NAMES.values():
-        options = ("--nickname", nickname, "--role", "EDITOR", "--password-stdin")
-        done = running.cli("user", "add", username, *options, stdin=PASSWORD + "\n")
-        assert done.returncode == 0, done.stderr
-        for agent in AGENTS:
-            with httpx.Client(base_url=running.url, headers={"User-Agent": agent}) as client:
-                login(client, username=username)
+    settings = {"captcha_test_answer": ANSWER, "limits": "on", "limit_login_address": "1000/minute"}
+    with tempfile.TemporaryDirectory() as folder, Running(Path(folder) / "data", **settings) as running:
+        asyncio.run(prepare(running))
+        log_in_elsewhere(running)
+        with launched() as browser:
+            for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
+                take(browser, running, size, theme, language)
+            for look in (("desktop", "light", "en"), ("desktop", "dark", "zh"), ("phone", "dark", "en")):
+                take_administration(browser, running, *look)
 
 
 def take(browser: Browser, running: Running, size: str, theme: str, language: str) -> None:
@@ -83,9 +68,13 @@ def take(browser: Browser, running: Running, size: str, theme: str, language: st
     context.close()
 
 
-def take_administration(browser: Browser, running: Running, size: str, theme: str) -> None:
+def take_administration(browser: Browser, running: Running, size: str, theme: str, language: str) -> None:
     context = browser.new_context(
-        color_scheme=theme, locale="en-GB", reduced_motion="reduce", device_scale_factor=SHARPNESS[size], **SIZES[size]
+        color_scheme=theme,
+        locale=LANGUAGES[language],
+        reduced_motion="reduce",
+        device_scale_factor=SHARPNESS[size],
+        **SIZES[size],
     )
     page = context.new_page()
     page.goto(running.url)
@@ -95,9 +84,11 @@ def take_administration(browser: Browser, running: Running, size: str, theme: st
     page.locator("#captcha").fill(ANSWER)
     page.locator("#captcha").press("Enter")
     page.locator(".row.current").wait_for()
-    page.goto(f"{running.url}/admin#users")
-    page.locator("tbody .open").first.wait_for()
-    keep(page, f"admin-{size}-{theme}-en")
+    for part, sign in PARTS.items():
+        page.goto(f"{running.url}/admin#{part}")
+        page.locator(sign).first.wait_for()
+        page.locator("[aria-busy=true], .waiting").first.wait_for(state="detached")
+        keep(page, f"admin-{part}-{size}-{theme}-{language}")
     context.close()
 
 

@@ -123,11 +123,55 @@ def test_the_list_of_sessions_renews_itself(desk: Visit, running: Running, perso
     expect(page.locator("#sessions .row").nth(1)).to_contain_text("active a moment ago")
 
 
+def test_a_login_from_a_new_place_is_told_until_it_is_known(visiting: Visiting, running: Running) -> None:
+    person = add_person(running)
+    windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0"
+    visit = visiting(running)
+    page = visit.logged_in(person)
+    expect(page.locator("#logins li")).to_have_count(1)
+    expect(page.locator("#news")).to_be_empty()
+    elsewhere = visiting(running, user_agent=windows).logged_in(person)
+    expect(elsewhere.locator("#news")).to_be_empty()  # nobody is told of the own login
+    page.wait_for_timeout(1000)  # the event is stored a moment after the login
+    page.reload()
+    news = page.locator("#news .notice")
+    expect(news).to_contain_text("New: Firefox on Windows, 127.0.0.1, just now. Not you?")
+    expect(page.locator("#logins li").first).to_contain_text("New place")
+    news.get_by_role("button", name="End it").click()
+    page.get_by_role("dialog").get_by_role("button", name="End it").click()
+    expect(page.locator("#sessions .row")).to_have_count(1)
+    expect(page.get_by_label("Current password")).to_be_focused()
+    elsewhere.reload()
+    expect(elsewhere.locator("#notice")).to_contain_text("Your session has ended")
+    expect(news.get_by_role("button", name="Change password")).to_be_visible()
+    news.get_by_role("button", name="That was me").click()
+    expect(page.locator("#news")).to_be_empty()
+    page.reload()
+    arrived(page)
+    expect(page.locator("#logins li")).to_have_count(2)
+    expect(page.locator("#news")).to_be_empty()
+
+
+def test_a_message_goes_away_by_itself(desk: Visit, running: Running) -> None:
+    page = desk.context.new_page()
+    page.clock.install()
+    page.goto(desk.url)
+    log_in(page, add_person(running))
+    arrived(page)
+    page.get_by_role("button", name="Edit name and picture").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".toast.good")).to_be_visible()
+    page.clock.fast_forward(10_000)
+    expect(page.locator(".toast")).to_have_count(0)
+
+
 def test_what_can_be_touched_is_large_enough(visiting: Visiting, running: Running) -> None:
     page = visiting(running, **SIZES["phone"]).logged_in()
-    for path in ("/account", "/docs"):
+    for path in ("/account", "/docs", "/admin", "/admin#users", "/admin#roles", "/admin#settings", "/set-password"):
+        page.goto("about:blank")
         page.goto(running.url + path)
         expect(page.get_by_role("button").last).to_be_visible()
+        expect(page.locator("[aria-busy=true], .waiting")).to_have_count(0)
         small = page.evaluate(
             """() => [...document.querySelectorAll("button, a.quiet, .ways a, summary, .foot a")]
               .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)

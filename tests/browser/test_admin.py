@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from gatehouse.transfer.sheets import write_sheet
+from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.test_accessibility import AXE, faults
 from tests.browser.visits import Visit, arrived, log_in, part
@@ -18,6 +20,34 @@ def test_overview_shows_people_logins_and_what_has_happened(admin: Page) -> None
     expect(admin.locator(".figure").first.locator(".value")).not_to_be_empty()
     expect(admin.locator("svg.chart")).to_be_visible()
     expect(admin.locator(".happened li").first).to_be_visible()
+
+
+def test_overview_shows_failures_who_must_wait_and_how_the_stores_are(admin: Page) -> None:
+    expect(admin.locator(".legend")).to_contain_text("Failed logins")
+    expect(admin.get_by_role("heading", name="Names that must wait")).to_be_visible()
+    expect(admin.get_by_text("Nobody must wait after failed logins.")).to_be_visible()
+    health = admin.locator(".findings")
+    for check in ("accounts", "state", "signing keys", "clock"):
+        expect(health.get_by_text(check, exact=True).first).to_be_visible()
+    # The tests run with switches that doctor warns of.
+    admin.get_by_role("link", name="Running, with notes").click()
+    expect(admin.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+
+
+def test_settings_say_what_is_set_and_from_where_and_no_secret(admin: Page) -> None:
+    part(admin, "Settings")
+    expect(admin.locator(".findings")).to_contain_text("unset GATEHOUSE_LIMITS before people come")
+    admin.get_by_role("searchbox").fill("admin_password")
+    rows = admin.locator("table.settings tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows.first).to_contain_text("set, not shown")
+    assert PASSWORD not in admin.content()
+    admin.get_by_role("searchbox").fill("limits")
+    expect(rows.first).to_contain_text("off")
+    expect(rows.first).to_contain_text("GATEHOUSE_LIMITS")
+    admin.get_by_role("searchbox").fill("")
+    admin.get_by_label("Only what differs").check()
+    expect(rows.filter(has_text="default")).to_have_count(0)
 
 
 def test_users_are_added_found_changed_and_deleted(admin: Page, visiting: Visiting, running: Running) -> None:
@@ -75,6 +105,75 @@ def test_the_perms_of_a_role_change_after_a_look_at_the_difference(admin: Page, 
     assert "sys:user:list" in shown.stdout
 
 
+def test_the_menus_of_a_role_change_after_a_look_at_the_difference(admin: Page, running: Running) -> None:
+    code = f"MENU_{secrets.token_hex(3).upper()}"
+    assert running.cli("role", "add", code, "--name", code.title()).returncode == 0
+    part(admin, "Roles")
+    admin.get_by_role("button", name=code.title()).click()
+    admin.get_by_role("button", name="Menus").click()
+    dialog = admin.get_by_role("dialog")
+    expect(dialog.locator(".diff")).to_have_text("Nothing yet")
+    page = dialog.locator(".menu-tree > li > ul > li").filter(has_text="Departments")
+    page.get_by_label("List").check()
+    expect(dialog.locator(".diff li")).to_have_text(
+        ["+ System", "+ System / Departments", "+ System / Departments / List"]
+    )
+    dialog.get_by_role("button", name="Save").click()
+    expect(admin.locator(".toast.good").last).to_have_text("The role is saved.")
+    assert "sys:dept:list" in running.cli("role", "show", code).stdout
+    admin.get_by_role("button", name="Menus").click()
+    dialog.get_by_label("System", exact=True).uncheck()
+    expect(dialog.locator(".diff li.minus")).to_have_count(3)
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert "sys:dept:list" not in running.cli("role", "show", code).stdout
+
+
+def test_a_department_is_moved_with_the_pointer_and_back(admin: Page, running: Running) -> None:
+    one, other = f"One {secrets.token_hex(2)}", f"Other {secrets.token_hex(2)}"
+    for name in (one, other):
+        assert running.cli("dept", "add", name, "--parent", "1").returncode == 0
+    part(admin, "Departments")
+    row = admin.locator(f".tree li[aria-label='{one}']")
+    target = admin.locator(f".tree li[aria-label='{other}'] > div")
+    grip = row.locator(".grip")
+    grip.scroll_into_view_if_needed()
+    start, end = grip.bounding_box(), target.bounding_box()
+    assert start
+    assert end
+    admin.mouse.move(start["x"] + 8, start["y"] + 12)
+    admin.mouse.down()
+    admin.mouse.move(end["x"] + 60, end["y"] + 20, steps=8)
+    expect(admin.locator(".target")).to_have_attribute("aria-label", other)
+    admin.mouse.up()
+    expect(admin.locator(f".tree li[aria-label='{other}'] li[aria-label='{one}']")).to_be_visible()
+    admin.get_by_role("button", name="Undo").click()
+    expect(admin.locator(f".tree li[aria-label='{other}'] li")).to_have_count(0)
+
+
+def test_an_import_is_looked_at_before_it_is_done(admin: Page, tmp_path: Path) -> None:
+    name, file = f"row-{secrets.token_hex(3)}", tmp_path / "users.xlsx"
+    header = ["Username", "Nickname", "Gender", "Mobile", "Email", "Department", "Roles"]
+    file.write_bytes(write_sheet("users", [header, [name, "Rose Row", *[""] * 5], ["admin", *[""] * 6]]))
+    part(admin, "Users")
+    admin.get_by_role("button", name="Import").click()
+    dialog = admin.get_by_role("dialog")
+    dialog.get_by_label("File").set_input_files(file)
+    expect(dialog.locator(".preview")).to_contain_text("1 users would be added, 1 rows would not")
+    expect(dialog.locator(".preview tbody tr")).to_have_count(1)
+    expect(dialog.locator(".preview")).to_contain_text("row 3: there is a user admin already")
+    dialog.get_by_role("button", name="Cancel").click()
+    admin.get_by_role("searchbox").fill(name)
+    expect(admin.get_by_text("No user found")).to_be_visible()
+    admin.get_by_role("button", name="Import").click()
+    dialog.get_by_label("File").set_input_files(file)
+    expect(dialog.locator(".preview tbody tr")).to_have_count(1)
+    dialog.get_by_role("button", name="Import").click()
+    expect(dialog.last).to_contain_text("1 users are added, 1 rows are not")
+    dialog.last.get_by_role("button", name="Close").click()
+    expect(admin.get_by_role("button", name="Rose Row")).to_be_visible()
+
+
 def test_departments_are_walked_and_changed_by_keyboard(admin: Page) -> None:
     name = f"Team {secrets.token_hex(2)}"
     part(admin, "Departments")
@@ -108,13 +207,24 @@ def test_whoever_lacks_the_perms_sees_nothing_of_it(desk: Visit, person: str) ->
     expect(page.locator("#rail a")).to_have_count(0)
 
 
-def test_axe_finds_no_serious_fault(visiting: Visiting, running: Running) -> None:
+PARTS = ("Overview", "Users", "Roles", "Departments", "Sessions", "Audit", "Settings")
+PARTS_ZH = ("概览", "用户", "角色", "部门", "会话", "审计", "设置")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_axe_finds_no_serious_fault(visiting: Visiting, running: Running, size: str, theme: str, language: str) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not installed; with npm on the PATH `make test` installs it")
     add_person(running)
-    page = visiting(running, color_scheme="dark", reduced_motion="reduce").logged_in()
-    page.get_by_role("link", name="Administration").click()
-    for name in ("Overview", "Users", "Roles", "Departments", "Sessions", "Audit"):
+    page = visiting(running, color_scheme=theme, reduced_motion="reduce", **SIZES[size]).logged_in()
+    page.goto(f"{running.url}/admin")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    if language == "zh":
+        page.get_by_role("button", name="中文").click()
+    for name in PARTS if language == "en" else PARTS_ZH:
         part(page, name)
         expect(page.locator("[aria-busy=true], .waiting")).to_have_count(0)
         assert faults(page, AXE.read_text()) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"

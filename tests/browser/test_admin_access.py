@@ -7,8 +7,8 @@ import secrets
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.authenticators import prove, set_up_app
 from tests.browser.conftest import Visiting, add_person
-from tests.browser.test_factor import code_of, prove
 from tests.browser.visits import Visit, arrived, log_in, part
 from tests.support.running import PASSWORD, Running
 
@@ -81,9 +81,7 @@ def test_a_second_factor_is_seen_and_reset(admin: Page, visiting: Visiting, runn
     page = visiting(running).logged_in(name)
     page.get_by_role("button", name="Set up an app").click()
     prove(page)
-    page.get_by_label("Code from the app").fill(code_of(page.locator(".secret").inner_text()))
-    page.get_by_role("button", name="Switch it on").click()
-    page.get_by_role("button", name="I have kept them").click()
+    set_up_app(page)
     page.get_by_role("button", name="Log out").click()
 
     open_user(admin, name)

@@ -1,19 +1,20 @@
-"""What the login page costs: few bytes, no foreign host, and no script before the first paint."""
+"""What the pages cost: few bytes, no foreign host, and no script before the first paint."""
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Visiting
+from tests.browser.visits import Visit
 from tests.support.running import Running
 
-LIMIT = 60_000
+# What a first visit may fetch, in bytes on the wire, without the answers of the API.
+LIMITS = {"/": 60_000, "/account": 70_000, "/admin": 95_000, "/docs": 90_000, "/qr": 45_000, "/set-password": 40_000}
 
 
-def test_the_login_page_weighs_less_than_60_kb(visiting: Visiting, running: Running) -> None:
-    context = visiting(running).context
-    context.unroute_all()
-    page = context.new_page()
+def weigh(context: BrowserContext, page: Page, url: str) -> dict[str, int]:
+    """Bytes on the wire by address, of everything that is not the API's."""
     session = context.new_cdp_session(page)
     urls: dict[str, str] = {}
     sizes: dict[str, int] = {}
@@ -22,13 +23,22 @@ def test_the_login_page_weighs_less_than_60_kb(visiting: Visiting, running: Runn
         "Network.loadingFinished", lambda event: sizes.update({event["requestId"]: int(event["encodedDataLength"])})
     )
     session.send("Network.enable")
-    page.goto(running.url + "/")
-    expect(page.locator("#captcha-image[src]")).to_be_visible()
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    page.goto(url)
     page.wait_for_load_state("networkidle")
     weights = {urls[request]: size for request, size in sizes.items() if request in urls}
-    fetched = {url: size for url, size in weights.items() if url.startswith("http") and not url.endswith("/captcha")}
-    assert any(url.endswith("login.js") for url in fetched)
-    assert 0 < sum(fetched.values()) < LIMIT, fetched
+    return {url: size for url, size in weights.items() if url.startswith("http") and "/api/v1/" not in url}
+
+
+@pytest.mark.parametrize("path", LIMITS)
+def test_a_page_is_light(desk: Visit, running: Running, path: str) -> None:
+    page = desk.logged_in() if path != "/" else desk.context.new_page()
+    desk.context.unroute_all()
+    fetched = weigh(desk.context, page, running.url + path)
+    print(path, sum(fetched.values()), len(fetched))
+    assert any(url.endswith(".js") for url in fetched)
+    assert all(url.startswith(running.url) for url in fetched)
+    assert 0 < sum(fetched.values()) < LIMITS[path], fetched
 
 
 def test_the_first_paint_waits_for_no_script(visiting: Visiting, running: Running) -> None:

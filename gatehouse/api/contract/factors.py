@@ -53,6 +53,7 @@ class SecondFactorData(Struct):
     totp: bool
     passkeys: list[PasskeyData]
     recoveryCodesLeft: int
+    passwordLogin: bool  # off: only a passkey logs in
 
 
 class NewTotpData(Struct):

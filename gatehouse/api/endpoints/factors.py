@@ -31,6 +31,7 @@ class FactorEndpoints:
     def __init__(self, service: Service) -> None:
         self._enrolment = service.factors.enrolment
         self._own_passkeys = service.factors.own_passkeys
+        self._administration = service.factors.administration
         self._places = service.places
         self._forced = service.factors.forced_enrolment
 
@@ -49,7 +50,9 @@ class FactorEndpoints:
     async def second_factor(self, request: Request, principal: Principal) -> Reply:
         status = await self._enrolment.status(principal.claims.user)
         passkeys = [passkey_data(each) for each in await self._own_passkeys.all(principal.claims.user)]
-        return success(SecondFactorData(status.totp, passkeys, status.recovery_codes_left), request.language)
+        by_password = await self._administration.password_login(principal.cached.profile.user.username)
+        data = SecondFactorData(status.totp, passkeys, status.recovery_codes_left, by_password)
+        return success(data, request.language)
 
     async def logins(self, request: Request, principal: Principal) -> Reply:
         recent = await self._places.recent(principal.claims.user)

@@ -72,6 +72,7 @@ class LogEntry(NamedTuple):
 class Day(NamedTuple):
     date: str
     logins: Logins
+    failures: int = 0
 
 
 class Overview(NamedTuple):
@@ -112,8 +113,8 @@ class ActivityLog:
         end = day_of(last.timestamp()) if last else day_of(self._clock())
         start = day_of(first.timestamp()) if first else end - 6
         start = max(start, end - TREND_DAYS + 1, 1)
-        days = await self._days.between(start, end)
-        return [Day(_date(day), days.get(day, Logins(0, 0))) for day in range(start, end + 1)]
+        days, failures = await self._days.between(start, end), await self._days.failures(start, end)
+        return [Day(_date(day), days.get(day, Logins(0, 0)), failures.get(day, 0)) for day in range(start, end + 1)]
 
 
 def _date(day: int) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from sqlalchemy import delete, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 
-from gatehouse.stores.accounts.login_days import count_logins
+from gatehouse.stores.accounts.login_days import count_failures, count_logins
 from gatehouse.stores.accounts.schema import audit_events
 from gatehouse.stores.errors import ValuesRefused
 
@@ -38,7 +39,7 @@ class AuditEntry(NamedTuple):
     agent: str | None = None
 
 
-LOGIN = "login"  # the event whose days are counted
+LOGIN, LOGIN_FAILED = "login", "login.failed"  # the events whose days are counted
 COUNTED = 100_000
 SEARCHED = 100_000
 
@@ -50,6 +51,13 @@ async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
     # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
     await db.exec_driver_sql(_insertion(db.dialect), [tuple(entry[1:]) for entry in entries])
     await count_logins(db, [(entry.at, entry.user) for entry in entries if entry.event == LOGIN and entry.user])
+    await count_failures(db, [(entry.at, _times(entry)) for entry in entries if entry.event == LOGIN_FAILED])
+
+
+def _times(entry: AuditEntry) -> int:
+    """How many events this one stands for: those that cost nothing are stored as one for each interval."""
+    detail = msgspec.json.decode(entry.detail) if entry.detail else {}
+    return int(detail.get("count", 1))
 
 
 @cache

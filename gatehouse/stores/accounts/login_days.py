@@ -1,4 +1,4 @@
-"""Logins by day and user, counted in the transaction that stores their audit events.
+"""Logins by day and user, and failed logins by day, counted in the transaction that stores their audit events.
 
 Day 0 stands for all days together, so that totals cost as much as there are users, however many logins there were.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select, text
 
-from gatehouse.stores.accounts.schema import login_days
+from gatehouse.stores.accounts.schema import login_days, login_failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,10 @@ ALL_DAYS = 0
 _COUNT = text(
     'INSERT INTO login_days (day, "user", logins) VALUES (:day, :user, :logins) '
     'ON CONFLICT (day, "user") DO UPDATE SET logins = login_days.logins + excluded.logins'
+)
+_COUNT_FAILURES = text(
+    "INSERT INTO login_failures (day, failures) VALUES (:day, :failures) "
+    "ON CONFLICT (day) DO UPDATE SET failures = login_failures.failures + excluded.failures"
 )
 
 
@@ -50,6 +54,15 @@ async def count_logins(db: AsyncConnection, logins: Iterable[tuple[float, int]])
         await db.execute(_COUNT, rows)
 
 
+async def count_failures(db: AsyncConnection, failures: Iterable[tuple[float, int]]) -> None:
+    """Count failed logins, each entry a time and how many."""
+    counted: Counter[int] = Counter()
+    for at, number in failures:
+        counted[day_of(at)] += number
+    if counted:
+        await db.execute(_COUNT_FAILURES, [{"day": day, "failures": counted[day]} for day in sorted(counted)])
+
+
 class LoginDays:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,6 +76,12 @@ class LoginDays:
         )
         async with self._database.reading() as db:
             return {row.day: Logins(row.people, int(row.logins)) for row in await db.execute(query)}
+
+    async def failures(self, first: int, last: int) -> Mapping[int, int]:
+        """By day, those on which a login failed."""
+        query = select(login_failures).where(login_failures.c.day.between(first, last))
+        async with self._database.reading() as db:
+            return {row.day: row.failures for row in await db.execute(query)}
 
     async def people(self, since: int, *, offset: int, limit: int) -> list[int]:
         """Users who have logged in on that day or later, those of the most recent day first."""

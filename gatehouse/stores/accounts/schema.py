@@ -184,6 +184,14 @@ login_days = Table(
     Column("logins", Integer, nullable=False),
 )
 
+# Failed logins by day, counted like the logins.
+login_failures = Table(
+    "login_failures",
+    metadata,
+    Column("day", Integer, primary_key=True),
+    Column("failures", Integer, nullable=False),
+)
+
 # Where a user has logged in before; a login from anywhere else is told to the user.
 login_places = Table(
     "login_places",

@@ -65,7 +65,7 @@ def test_the_template_comes_back_filled_in(console: Console) -> None:
     assert cells(chinese)[0][0] == "用户名"
     rows = [["ann", "Ann", "女", 13800138000, "ann@example.com", "Headquarters", "ADMIN"], ["bob", None, "male"]]
     report = upload(console, sheet(*rows, header=[str(name) for name in cells(chinese)[0]])).data
-    assert report == {"code": "00000", "validCount": 2, "invalidCount": 0, "messageList": []}
+    assert report == {"code": "00000", "validCount": 2, "invalidCount": 0, "messageList": [], "users": []}
     [bob, ann] = console.get("users")["list"][:2]
     assert (ann["gender"], ann["mobile"], ann["roleNames"], ann["deptName"]) == (
         2, "13800138000", "Administrator", "Headquarters",
@@ -103,6 +103,19 @@ def test_rows_that_cannot_be_taken_are_told_and_the_others_come(console: Console
     assert console.get("users")["total"] == 3
     again = upload(console, sheet(*rows), language="zh").data
     assert "第 2 行：用户名 ann 已存在" in again["messageList"]
+
+
+def test_a_preview_tells_the_same_and_adds_nobody(console: Console) -> None:
+    content = sheet(["ann", "Ann", "", "", "", "", "ADMIN"], ["admin", "", "", "", "", "", ""])
+    told = upload(console, content, preview="true").data
+    assert told["users"] == [
+        {"username": "ann", "nickname": "Ann", "department": "Headquarters", "roles": ["Administrator"]}
+    ]
+    assert (told["validCount"], told["messageList"]) == (1, ["row 3: there is a user admin already"])
+    assert console.get("users")["total"] == 1
+    done = upload(console, content).data
+    assert done == told | {"users": []}
+    assert console.get("users")["total"] == 2
 
 
 def test_an_import_hands_out_no_more_than_the_caller_holds(console: Console, user: Callable[..., Console]) -> None:

@@ -10,6 +10,7 @@ from gatehouse.api.contract.console import (
     profile,
     role_perms,
     roles,
+    service_state,
     sessions,
     user_access,
     users,
@@ -26,4 +27,5 @@ CONSOLE = (
     *role_perms.OPERATIONS,
     *sessions.OPERATIONS,
     *user_access.OPERATIONS,
+    *service_state.OPERATIONS,
 )

@@ -59,12 +59,13 @@ class OverviewData(Struct):
 
 
 class TrendData(Struct):
-    """`ipList` repeats `uvList`: people are counted, and not their addresses."""
+    """`ipList` repeats `uvList`: people are counted, and not their addresses. `failedList` counts failed logins."""
 
     dates: list[str]
     pvList: list[int]
     uvList: list[int]
     ipList: list[int]
+    failedList: list[int]
 
 
 class VisitStatistic(Struct):

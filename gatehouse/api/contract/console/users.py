@@ -74,19 +74,28 @@ class ResetQuery(Struct):
 
 class ImportQuery(Struct):
     deptId: Annotated[IdNumber | None, Meta(description="For rows that name no department.")] = None
+    preview: Annotated[bool, Meta(description="Only say what would be done.")] = False
 
 
 class ImportBody(Struct):
     file: Annotated[str, Meta(extra_json_schema={"format": "binary", "contentMediaType": XLSX})]
 
 
+class ImportedUser(Struct):
+    username: str
+    nickname: str
+    department: str
+    roles: list[str]
+
+
 class ImportReport(Struct):
-    """How many users were added, how many rows were not, and why, a sentence each."""
+    """How many users were added, how many rows were not, and why, a sentence each; the first of a preview."""
 
     code: str
     validCount: int
     invalidCount: int
     messageList: list[str]
+    users: list[ImportedUser]
 
 
 def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:

@@ -72,6 +72,7 @@ class LogEndpoints:
             pvList=[day.logins.logins for day in days],
             uvList=people,
             ipList=people,
+            failedList=[day.failures for day in days],
         )
         return success(data, request.language)
 

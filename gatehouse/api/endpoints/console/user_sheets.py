@@ -6,14 +6,14 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract.console.users import XLSX, ImportQuery, ImportReport, UserQuery
+from gatehouse.api.contract.console.users import XLSX, ImportedUser, ImportQuery, ImportReport, UserQuery
 from gatehouse.api.contract.errors import SUCCESS
 from gatehouse.api.endpoints.console.acting import actor_of
 from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.endpoints.console.values import shown_time
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, resource, success
-from gatehouse.auth.accounts.user_import import Here, ImportRow, Problem, Refusal, plan_import
+from gatehouse.auth.accounts.user_import import Here, ImportPlan, ImportRow, Problem, Refusal, plan_import
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
 from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetRefused, read_sheet, write_sheet
@@ -32,6 +32,7 @@ EXPORT_MAX = 100_000
 BATCH = 200
 # One sheet at a time in each worker: they cost seconds of computing, and memory.
 SHEETS_WAITING = 4
+PREVIEWED = 100
 
 # The columns of the template; an export has two more.
 _COLUMNS = (
@@ -83,7 +84,7 @@ class UserSheetEndpoints:
             return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
 
     async def load(self, request: Request, principal: Principal) -> Reply:
-        department = request.query_as(ImportQuery).deptId
+        query = request.query_as(ImportQuery)
         content = await request.upload("file", FILE_MAX)
         async with self._lane:
             try:
@@ -91,13 +92,14 @@ class UserSheetEndpoints:
             except SheetRefused as problem:
                 raise FieldInvalid("file", str(problem)) from None
             rows, formulas = _rows(cells)
-            here = await self._here(request, principal, department, rows)
+            here = await self._here(request, principal, query.deptId, rows)
             plan = plan_import(rows, here)
-            for start in range(0, len(plan.added), BATCH):
+            for start in range(0, 0 if query.preview else len(plan.added), BATCH):
                 await self._accounts.user_changes.add_many(here.actor, plan.added[start : start + BATCH])
         refused = sorted([*plan.refused, *formulas])
         words = [_words(refusal, request.language) for refusal in refused]
-        return success(ImportReport(SUCCESS, len(plan.added), len(refused), words), request.language)
+        users = _preview(plan, here) if query.preview else []
+        return success(ImportReport(SUCCESS, len(plan.added), len(refused), words, users), request.language)
 
     async def _here(
         self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
@@ -113,6 +115,15 @@ class UserSheetEndpoints:
             taken=frozenset(await self._search.taken([row.username for row in rows])),
             default_department=chosen,
         )
+
+
+def _preview(plan: ImportPlan, here: Here) -> list[ImportedUser]:
+    departments = {one.id: one.name for one in here.departments}
+    roles = {role.id: role.name for role in here.roles}
+    return [
+        ImportedUser(new.username, new.nickname, departments[new.department], [roles[role] for role in granted])
+        for new, granted in plan.added[:PREVIEWED]
+    ]
 
 
 def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[Refusal]]:

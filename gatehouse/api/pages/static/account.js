@@ -1,6 +1,7 @@
 // The account page: it loads what there is to show, and leaves when the session is over.
 
 import { loadFactor, prepareFactor } from "./factor.js";
+import { loadLogins, prepareLogins } from "./logins.js";
 import { prepareChange } from "./password.js";
 import { loadProfile, prepareProfile } from "./profile.js";
 import { loadSessions, prepareSessions } from "./sessions.js";
@@ -21,7 +22,7 @@ function report(failure) {
 async function load() {
   trouble.hidden = true;
   try {
-    await Promise.all([loadProfile(), loadSessions(), loadFactor()]);
+    await Promise.all([loadProfile(), loadSessions(), loadFactor(), loadLogins()]);
   } catch (failure) {
     report(failure);
   }
@@ -48,6 +49,7 @@ if (held()) {
   prepareSessions(report);
   prepareChange(report);
   prepareFactor();
+  prepareLogins(report);
   // Brought back by the browser as it was left, perhaps long ago.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   retry.addEventListener("click", load);

@@ -22,7 +22,7 @@ export function audit() {
     columns: [
       { words: "audit.what", class: "head", cell: what },
       { words: "audit.who", class: "num", cell: ({ operatorName }) => operatorName || "–" },
-      { words: "audit.detail", cell: ({ content, errorMsg }) => [plain(content), errorMsg].filter(Boolean).join(" · ") },
+      { words: "audit.detail", cell: ({ content, title, errorMsg }) => [plain(content, title), errorMsg].filter(Boolean).join(" · ") },
       { words: "audit.from", cell: ({ ip, browser, os }) => [ip, make("span", { class: "sub" }, [browser, os].filter(Boolean).join(", "))] },
       { words: "audit.when", class: "num", cell: ({ createTime }) => make("time", { datetime: utc(createTime).toISOString() }, date(utc(createTime))) },
     ],
@@ -49,10 +49,10 @@ export function audit() {
   ];
 }
 
-/** What an event says about itself is JSON at the end of its content: `{"changed":["name"]}` reads "changed: name". */
-export function plain(content) {
-  const [, before, json] = content.match(/^(.*?)\s*(\{.*\})?$/s);
-  if (!json) return content;
+/** What an event says about itself, without its title: JSON at the end, `{"changed":["name"]}`, reads "changed: name". */
+export function plain(content, title) {
+  const [, before, json] = content.slice(content.startsWith(title) ? title.length : 0).trim().match(/^(.*?)\s*(\{.*\})?$/s);
+  if (!json) return before;
   try {
     const parts = Object.entries(JSON.parse(json)).filter(([, value]) => String(value)).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : String(value)}`);
     return [before, ...parts].filter(Boolean).join(" · ");

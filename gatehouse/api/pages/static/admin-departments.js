@@ -1,5 +1,6 @@
-// Departments: a tree to walk with the arrow keys; add, rename, move, delete.
+// Departments: a tree to walk with the arrow keys; add, rename, move (by its form or with the pointer), delete.
 
+import { draggable } from "./admin-departments-drag.js";
 import { attempt, control, formDialog } from "./admin-forms.js";
 import { emptyState } from "./admin-table.js";
 import { confirmed } from "./dialog.js";
@@ -25,7 +26,8 @@ export async function departments({ may }) {
 
   function node(one, depth) {
     const item = make("li", { tabindex: -1, "data-id": one.id, "aria-label": one.name, class: `d${Math.min(depth, DEEPEST)}` });
-    item.append(make("div", {}, make("span", { class: "name" }, one.name), !one.status && make("span", { class: "state off", t: "users.off" }), ...acts(one)));
+    const grip = may("sys:dept:update") && make("span", { class: "grip", "aria-hidden": "true" });
+    item.append(make("div", {}, grip, make("span", { class: "name" }, one.name), !one.status && make("span", { class: "state off", t: "users.off" }), ...acts(one)));
     if (one.children.length) item.append(make("ul", {}, one.children.map((below) => node(below, depth + 1))));
     return item;
   }
@@ -59,6 +61,22 @@ export async function departments({ may }) {
         succeed("departments.saved");
         await load(one.id);
       },
+    });
+  }
+
+  const find = (id, list = all) => list.reduce((found, one) => found ?? (one.id === id ? one : find(id, one.children)), null);
+
+  /** Done at once, because it can be undone as easily. */
+  async function move(id, parentId) {
+    const one = find(id);
+    const before = one.parentId;
+    if (before === parentId) return;
+    const put = (where) => ask("PUT", `depts/${id}`, { name: one.name, code: one.code ?? "", parentId: where, sort: one.sort ?? 0, status: one.status });
+    await attempt(async () => {
+      await put(parentId);
+      await load(id);
+      const given = { name: one.name, parent: find(parentId)?.name ?? word("departments.top") };
+      succeed("departments.moved", given, { words: "toast.undo", act: () => attempt(async () => (await put(before), load(id))) });
     });
   }
 
@@ -100,10 +118,12 @@ export async function departments({ may }) {
 
   function fold(item, group, hidden) {
     group.hidden = hidden;
-      return item;
+    return item;
   }
 
+  const top = make("div", { class: "drop-top", hidden: true, t: "departments.top" });
+  draggable(tree, top, move);
   await load();
   const add = may("sys:dept:create") && make("button", { type: "button", class: "button", t: "departments.add", click: () => form({}) });
-  return [make("div", { class: "title" }, make("h1", { t: "part.departments" }), add), make("div", { class: "panel" }, tree)];
+  return [make("div", { class: "title" }, make("h1", { t: "part.departments" }), add), make("div", { class: "panel" }, top, tree)];
 }

@@ -1,43 +1,50 @@
-// Overview: how many people, logins over time, what has just happened.
+// Overview: how many people, logins and failures over time, who must wait, how the stores and keys are, what has happened.
 
 import { plain } from "./admin-audit.js";
 import { chart } from "./admin-chart.js";
+import { lockouts } from "./admin-lockouts.js";
+import { findings } from "./admin-settings.js";
 import { emptyState } from "./admin-table.js";
 import { make } from "./dom.js";
-import { ROOT } from "./place.js";
 import { ago } from "./times.js";
 import { ask } from "./tokens.js";
 import { locale, say, word } from "./words.js";
 
 const DAYS = 30;
+// What the overview tells of the checks, besides everything that is not well.
+const VITAL = new Set(["accounts", "state", "signing keys", "clock"]);
 
 export async function overview({ may }) {
   const end = new Date();
   const start = new Date(end - (DAYS - 1) * 86_400_000);
-  const [totals, trend, users, failed, events, ready] = await Promise.all([
+  const [totals, trend, users, live, events, health, waiting] = await Promise.all([
     ask("GET", "logs/analytics/overview"),
     ask("GET", `logs/analytics/trend?startDate=${day(start)}&endDate=${day(end)}`),
     may("sys:user:list") ? ask("GET", "users?pageNum=1&pageSize=1") : null,
-    may("sys:log:list") ? ask("GET", `logs?pageNum=1&pageSize=1&keywords=login.failed&createTime=${day(end)}&createTime=${day(end)}`) : null,
+    may("sys:user:list") || may("sys:session:list") ? ask("GET", "sessions?limit=100") : null,
     may("sys:log:list") ? ask("GET", "logs?pageNum=1&pageSize=9") : null,
-    fetch(new URL("health/ready", ROOT)).then((answer) => answer.ok, () => false),
+    may("sys:config:list") ? ask("GET", "settings/checks") : null,
+    may("sys:user:list") ? lockouts({ may }) : null,
   ]);
-  const days = trend.dates.map((date, at) => ({ date, logins: trend.pvList[at], people: trend.uvList[at] }));
+  const days = trend.dates.map((date, at) => ({ date, logins: trend.pvList[at], people: trend.uvList[at], failed: trend.failedList[at] }));
+  const asPanel = (words, ...content) => make("section", { class: "panel" }, make("h2", { t: words }), ...content);
+  const drawn = days.some(({ logins, failed }) => logins || failed) ? chart(days) : emptyState({ title: "overview.quiet", text: "overview.quiet.text" });
   return [
-    make("div", { class: "title" }, make("h1", { t: "part.overview" }), status(ready)),
+    make("div", { class: "title" }, make("h1", { t: "part.overview" }), health && status(health.checks)),
     make(
       "div",
       { class: "figures" },
       users && figure("overview.users", users.total, null, "#users"),
-      figure("overview.people", totals.todayUvCount, growth(totals.uvGrowthRate), may("sys:session:list") || may("sys:user:list") ? "#sessions" : null),
+      live && figure("overview.live", live.sessions.length, null, "#sessions", live.next !== null),
+      figure("overview.people", totals.todayUvCount, growth(totals.uvGrowthRate)),
       figure("overview.logins", totals.todayPvCount, growth(totals.pvGrowthRate)),
-      failed && figure("overview.failed", failed.total, null, "#audit"),
+      figure("overview.failed", days.at(-1)?.failed ?? 0, null, may("sys:log:list") ? "#audit" : null),
     ),
     make(
       "div",
-      { class: events ? "split" : "" },
-      make("section", { class: "panel" }, make("h2", { t: "overview.chart" }), legend(), days.some(({ logins }) => logins) ? chart(days) : emptyState({ title: "overview.quiet", text: "overview.quiet.text" })),
-      events && make("section", { class: "panel" }, make("h2", { t: "overview.recent" }), make("ul", { class: "happened" }, events.list.map(happened))),
+      { class: events || waiting || health ? "split" : "" },
+      make("div", { class: "stack" }, asPanel("overview.chart", legend(), drawn), health && asPanel("overview.health", findings(health.checks.filter(({ level, check }) => level !== "ok" || VITAL.has(check))))),
+      make("div", { class: "stack" }, waiting, events && asPanel("overview.recent", make("ul", { class: "happened" }, events.list.map(happened)))),
     ),
   ];
 }
@@ -46,12 +53,14 @@ function day(date) {
   return date.toISOString().slice(0, 10);
 }
 
-function status(ready) {
-  return make("span", { class: ready ? "state" : "state bad", t: ready ? "overview.ready" : "overview.unready" });
+/** One word for all checks: the worst of them. */
+function status(checks) {
+  const worst = ["fail", "warn"].find((level) => checks.some((check) => check.level === level)) ?? "ok";
+  return make("a", { class: { ok: "state", warn: "state warn", fail: "state bad" }[worst], href: "#settings", t: `overview.${worst}` });
 }
 
-function figure(words, value, note, href) {
-  const made = make(href ? "a" : "div", { class: "figure", href }, make("span", { class: "name", t: words }), make("span", { class: "value" }, value.toLocaleString(locale())));
+function figure(words, value, note, href, more = false) {
+  const made = make(href ? "a" : "div", { class: "figure", href }, make("span", { class: "name", t: words }), make("span", { class: "value" }, `${value.toLocaleString(locale())}${more ? "+" : ""}`));
   if (note) made.append(note);
   return made;
 }
@@ -65,12 +74,12 @@ function growth(rate) {
 }
 
 function legend() {
-  return make("div", { class: "legend" }, make("span", { t: "overview.legend.people" }), make("span", { class: "b", t: "overview.legend.logins" }));
+  return make("div", { class: "legend" }, make("span", { t: "overview.legend.people" }), make("span", { class: "b", t: "overview.legend.logins" }), make("span", { class: "c", t: "overview.legend.failed" }));
 }
 
 function happened({ title, operatorName, content, createTime, ip, status }) {
   const when = new Date(`${createTime.replace(" ", "T")}Z`);
-  const sub = [operatorName, plain(content), ip].filter(Boolean).join(" · ");
+  const sub = [operatorName, plain(content, title), ip].filter(Boolean).join(" · ");
   return make(
     "li",
     {},

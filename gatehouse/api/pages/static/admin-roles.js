@@ -1,6 +1,7 @@
 // Roles: their perms by what they are about; what changes is shown before it is saved.
 
 import { attempt, control, formDialog } from "./admin-forms.js";
+import { editMenus } from "./admin-role-menus.js";
 import { emptyState } from "./admin-table.js";
 import { confirmed } from "./dialog.js";
 import { make } from "./dom.js";
@@ -67,9 +68,10 @@ export async function roles({ may }) {
     search.value = state.search;
     const extra = may("sys:role:assign") && make("button", { type: "button", class: "quiet lined", t: "roles.newperm", click: () => newPerm(show) });
     const edit = may("sys:role:update") && make("button", { type: "button", class: "quiet lined", t: "roles.edit", click: () => editRole(chosen) });
+    const menus = may("sys:role:assign") && make("button", { type: "button", class: "quiet lined", t: "menus.title", click: () => leave(() => editMenus(chosen, true, () => choose(chosen))) });
     const remove = may("sys:role:delete") && make("button", { type: "button", class: "quiet lined danger", t: "roles.delete", click: () => deleteRole(chosen) });
     side.replaceChildren(
-      make("div", { class: "title" }, make("h2", {}, chosen.name), make("div", { class: "acts" }, edit, remove)),
+      make("div", { class: "title" }, make("h2", {}, chosen.name), make("div", { class: "acts" }, edit, menus, remove)),
       ...(everything ? [make("p", { class: "notice", t: "roles.root" })] : [make("div", { class: "tools" }, make("div", { class: "search" }, search), extra), groups, make("div", { class: "save-line" }, count, may("sys:role:assign") && save)]),
     );
     if (!everything) show();

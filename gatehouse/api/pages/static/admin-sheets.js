@@ -1,6 +1,6 @@
-// Users as a sheet: exported as the search shows them, imported after a look at what is in the file.
+// Users as a sheet: exported as the search shows them, imported after a look at what would be done with each row.
 
-import { formDialog } from "./admin-forms.js";
+import { formDialog, sentence } from "./admin-forms.js";
 import { Failure } from "./api.js";
 import { open } from "./dialog.js";
 import { make } from "./dom.js";
@@ -23,41 +23,74 @@ async function download(path, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+async function send(file, path) {
+  const form = new FormData();
+  form.append("file", file);
+  return (await (await request("POST", path, form)).json()).data;
+}
+
 export async function exportUsers(query) {
   await download(`users/export?${query}`, "users.xlsx");
 }
 
 export function importUsers(then) {
-  const file = make("input", { type: "file", class: "input", accept: ".xlsx,.csv", id: "import-file" });
-  const about = make("p", { class: "muted" });
-  file.addEventListener("change", () => {
-    const chosen = file.files[0];
-    if (chosen) say(about, "users.import.chosen", { name: chosen.name, size: Math.ceil(chosen.size / 1024) });
-  });
+  const file = make("input", { type: "file", class: "input", accept: ".xlsx", id: "import-file" });
+  const preview = make("div", { class: "preview", role: "status" });
+  let looked = null; // at which file
+
+  const look = async () => {
+    const [chosen] = file.files;
+    looked = null;
+    preview.replaceChildren();
+    if (!chosen) return;
+    try {
+      preview.replaceChildren(...plan(await send(chosen, "users/import?preview=true")));
+      looked = chosen;
+    } catch (failure) {
+      preview.replaceChildren(make("p", { class: "message" }, sentence(failure)));
+    }
+  };
+  file.addEventListener("change", look);
   formDialog({
     title: "users.import",
     act: "users.import.act",
+    wide: true,
     content: [
       make("p", { class: "muted", t: "users.import.text" }),
       make("button", { type: "button", class: "quiet lined", t: "users.template", click: () => download("users/template", "template.xlsx") }),
       make("div", { class: "field" }, make("label", { for: "import-file", t: "users.import.file" }), file),
-      about,
+      preview,
     ],
     submit: async () => {
-      if (!file.files[0]) throw new Failure(0, "needed.file", "");
-      const form = new FormData();
-      form.append("file", file.files[0]);
-      const { data } = await (await request("POST", "users/import", form)).json();
+      if (!file.files[0] || looked !== file.files[0]) throw new Failure(0, "needed.file", "");
+      const data = await send(looked, "users/import");
       await then();
       report(data);
     },
   });
 }
 
+/** What an import would do: how many rows, the first users, and each row that is not taken with the reason. */
+function plan({ validCount, invalidCount, messageList, users }) {
+  const text = make("p");
+  say(text, "users.import.plan", { good: validCount, bad: invalidCount });
+  const line = ({ username, nickname, department, roles }) => make("tr", {}, make("td", { class: "head" }, make("strong", {}, username)), make("td", {}, nickname), make("td", {}, department), make("td", {}, roles.join(", ")));
+  const heads = ["username", "profile.nickname", "account.department", "users.roles"];
+  const table = make("table", {}, make("thead", {}, make("tr", {}, heads.map((words) => make("th", { scope: "col", t: words })))), make("tbody", {}, users.map(line)));
+  const rest = make("p", { class: "muted" });
+  if (validCount > users.length) say(rest, "users.import.rest", { count: validCount - users.length });
+  return [text, ...(users.length ? [make("div", { class: "scroll", tabindex: 0 }, table), rest] : []), ...(messageList.length ? [problems(messageList)] : [])];
+}
+
+function problems(lines) {
+  return make("ul", { class: "small-rows scroll", tabindex: 0 }, lines.map((line) => make("li", { class: "minus" }, line)));
+}
+
 function report({ validCount, invalidCount, messageList }) {
   if (!invalidCount) return succeed("users.imported", { count: validCount });
   const text = make("p");
   say(text, "users.imported.some", { good: validCount, bad: invalidCount });
-  const dialog = open("users.import", {}, text, make("ul", { class: "small-rows" }, messageList.map((line) => make("li", {}, line))), make("div", { class: "acts" }, make("button", { type: "button", class: "button", t: "dialog.close", click: () => dialog.close() })));
+  const close = make("button", { type: "button", class: "button", t: "dialog.close", click: () => dialog.close() });
+  const dialog = open("users.import", {}, text, problems(messageList), make("div", { class: "acts" }, close));
   return dialog;
 }

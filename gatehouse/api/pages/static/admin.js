@@ -5,6 +5,7 @@ import { departments } from "./admin-departments.js";
 import { overview } from "./admin-overview.js";
 import { roles } from "./admin-roles.js";
 import { sessions } from "./admin-sessions.js";
+import { settings } from "./admin-settings.js";
 import { failedState, waitingState } from "./admin-table.js";
 import { users } from "./admin-users.js";
 import { make } from "./dom.js";
@@ -22,6 +23,7 @@ const PARTS = [
   { id: "departments", perms: ["sys:dept:list"], show: departments, icon: "M9.5 3.5h5v4.5h-5zM3.5 16h5v4.5h-5zM15.5 16h5v4.5h-5zM12 8v4M6 16v-4h12v4" },
   { id: "sessions", perms: ["sys:session:list", "sys:user:list"], show: sessions, icon: "M3.5 4.5h17V16h-17zM9 20h6M12 16v4" },
   { id: "audit", perms: ["sys:log:list"], show: audit, icon: "M6 3.5h12v17H6zM9 8h6M9 12h6M9 16h3" },
+  { id: "settings", perms: ["sys:config:list"], show: settings, icon: "M4 7h9M19 7h1M4 17h1M11 17h9M16 4.500v5M8 14.500v5" },
 ];
 
 const view = document.getElementById("view");
@@ -49,8 +51,13 @@ async function show() {
   const turn = (shown += 1);
   const part = open().find(({ id }) => `#${id}` === location.hash) ?? open()[0];
   for (const each of rail.children) {
-    if (each.dataset.part === part.id) each.setAttribute("aria-current", "page");
-    else each.removeAttribute("aria-current");
+    if (each.dataset.part !== part.id) {
+      each.removeAttribute("aria-current");
+      continue;
+    }
+    each.setAttribute("aria-current", "page");
+    // On a phone the parts stand in a line that is longer than the screen.
+    rail.scrollLeft = each.offsetLeft - (rail.clientWidth - each.offsetWidth) / 2;
   }
   view.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => turn === shown && view.replaceChildren(waitingState()), 200);

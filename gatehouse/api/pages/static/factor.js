@@ -34,8 +34,25 @@ function show() {
     make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.passkeys" }), make("span", { class: "muted", t: able ? "factor.passkeys.about" : "factor.passkeys.unable" })),
       make("div", { class: "acts" }, able && act("factor.passkeys.add", addPasskey))),
     make("ul", { class: "rows" }, status.passkeys.map(passkeyRow)),
+    ...(status.passkeys.length || !status.passwordLogin ? [passwordLine(act)] : []),
   );
   card.removeAttribute("aria-busy");
+}
+
+/** With a passkey the login by password can be switched off. */
+function passwordLine(act) {
+  const on = status.passwordLogin;
+  return make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.password" }), make("span", { class: "muted", t: on ? "factor.password.on" : "factor.password.off" })),
+    act(on ? "factor.password.end" : "factor.password.begin", () => setPasswordLogin(!on), on ? "quiet lined danger" : "quiet lined"));
+}
+
+async function setPasswordLogin(enabled) {
+  if (!enabled && !(await confirmed({ title: "factor.password.ask", text: "factor.password.ask.text", act: "factor.password.end" }))) return;
+  withProof({ title: enabled ? "factor.password.begin" : "factor.password.end", withPasskey: true }, async (proof) => {
+    await ask("PUT", "users/me/password-login", { enabled, ...proof });
+    succeed(enabled ? "factor.password.begun" : "factor.password.ended");
+    await loadFactor();
+  });
 }
 
 function passkeyRow(passkey) {

@@ -9,9 +9,9 @@ const SHOWN_FOR = 6_000;
 const region = make("div", { class: "toasts", role: "status" });
 document.body.append(region);
 
-/** Show that it worked, in words of the page. */
-export function succeed(key, given) {
-  show("good", (text) => say(text, key, given));
+/** Show that it worked, in words of the page; `undo` is { words, act } for what can be taken back. */
+export function succeed(key, given, undo) {
+  show("good", (text) => say(text, key, given), undo);
 }
 
 /** Show a sentence of the service's own about what did not work. */
@@ -19,10 +19,11 @@ export function fail(sentence) {
   show("bad", (text) => (text.textContent = sentence));
 }
 
-function show(kind, fill) {
+function show(kind, fill, undo) {
   const text = make("span");
   fill(text);
-  const toast = make("p", { class: `toast ${kind}` }, text);
+  const back = undo && make("button", { type: "button", class: "quiet", t: undo.words, click: () => (toast.remove(), undo.act()) });
+  const toast = make("p", { class: `toast ${kind}` }, text, back);
   region.append(toast);
   let timer = setTimeout(() => toast.remove(), SHOWN_FOR);
   // Whoever points at it is still reading.

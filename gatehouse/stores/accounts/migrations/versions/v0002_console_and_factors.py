@@ -97,6 +97,12 @@ def create_login_tables() -> None:
         sa.PrimaryKeyConstraint("day", "user", name="pk_login_days"),
     )
     op.create_table(
+        "login_failures",
+        sa.Column("day", sa.Integer, nullable=False),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.PrimaryKeyConstraint("day", name="pk_login_failures"),
+    )
+    op.create_table(
         "login_places",
         sa.Column("user", Id, nullable=False),
         sa.Column("place", sa.String(64), nullable=False),

@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` looks at. Each check yields findings: how it stands, and what to do about it."""
+"""What `gatehouse doctor` and the administration page look at: how it stands, and what to do about it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.secret import read_secrets, secret_path
-from gatehouse.serving.nodes import disagreements, fingerprint, live_nodes
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate
-from gatehouse.stores.accounts.nodes import Node
 from gatehouse.stores.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from gatehouse.service import Service
+    from gatehouse.service.service import Service
 
 # A node whose clock is off by more refuses fresh tokens of the others.
 CLOCK_OFF = 5.0
@@ -55,6 +53,19 @@ def warn(check: str, found: str, advice: str) -> Finding:
 
 def fail(check: str, found: str, advice: str) -> Finding:
     return Finding(Level.FAIL, check, found, advice)
+
+
+async def diagnose(service: Service) -> AsyncIterator[Finding]:
+    """Everything that a running service can say of itself."""
+    settings = service.settings
+    for each in (*secret(settings), *files(settings, None)):
+        yield each
+    async for each in accounts(service):
+        yield each
+    async for each in state(service):
+        yield each
+    for each in (*switches(settings), *size(settings), *network(settings)):
+        yield each
 
 
 def secret(settings: Settings) -> Iterator[Finding]:
@@ -201,21 +212,6 @@ async def _clock(service: Service) -> Finding:
     if now + CLOCK_OFF < written:
         return fail("clock", "is before the last audit event", "set it: run an NTP client")
     return ok("clock", "not before the last audit event")
-
-
-async def nodes(service: Service) -> AsyncIterator[Finding]:
-    """The nodes that serve now, and whether one with these settings could serve beside them."""
-    now = time.time()
-    try:
-        others = await live_nodes(service.database, now)
-        secrets, identity = service.ring.secrets, await service.state.identity()
-    except StoreError:
-        return  # told above
-    own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)
-    for each in disagreements(own, secrets, others):
-        yield fail("nodes", each, "or run this with the settings that the nodes have")
-    names = "".join(f"; {node.id} since {time.strftime('%F %R', time.gmtime(node.started))} UTC" for node in others)
-    yield ok("nodes", f"{len(others)} serving{names}")
 
 
 async def state(service: Service) -> AsyncIterator[Finding]:

@@ -1,0 +1,66 @@
+"""The state of the service, for the administration page: settings, checks, names that must wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse import __version__
+from gatehouse.api.contract.console.service_state import (
+    CheckData,
+    ChecksData,
+    LiftBody,
+    LockoutData,
+    LockoutsData,
+    SettingData,
+    SettingsData,
+)
+from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.values import iso_time
+from gatehouse.api.http.reply import Reply, success
+from gatehouse.settings import shown_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.principal import Principal
+    from gatehouse.service import Service
+
+
+class ServiceStateEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._lockouts = service.lockouts
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+        return {
+            "settings": self.settings,
+            "checks": self.checks,
+            "lockouts": self.lockouts,
+            "lift_lockout": self.lift,
+        }
+
+    async def settings(self, request: Request, _principal: Principal) -> Reply:
+        shown = [
+            SettingData(each.variable, each.value, each.default, each.source, each.meaning, each.secret)
+            for each in shown_settings(self._service.settings)
+        ]
+        return success(SettingsData(__version__, shown), request.language)
+
+    async def checks(self, request: Request, _principal: Principal) -> Reply:
+        from gatehouse.service.diagnosis import diagnose  # noqa: PLC0415 - brings migrations, which only this needs
+
+        found = [CheckData(*each) async for each in diagnose(self._service)]
+        return success(ChecksData(found), request.language)
+
+    async def lockouts(self, request: Request, _principal: Principal) -> Reply:
+        found = [
+            LockoutData(each.name, each.place, each.failures, iso_time(each.until))
+            for each in await self._lockouts.all()
+        ]
+        return success(LockoutsData(found), request.language)
+
+    async def lift(self, request: Request, principal: Principal) -> Reply:
+        body = await request.fields(LiftBody)
+        await self._lockouts.lift(actor_of(request, principal), body.name)
+        return success(language=request.language)

@@ -1,0 +1,97 @@
+// My recent logins, and a word about each from a place where I was never seen before.
+
+import { confirmed } from "./dialog.js";
+import { make } from "./dom.js";
+import { loadSessions } from "./sessions.js";
+import { ago, date, device } from "./times.js";
+import { succeed } from "./toast.js";
+import { ask } from "./tokens.js";
+import { known, onLanguage, say, word } from "./words.js";
+
+const list = document.getElementById("logins");
+const news = document.getElementById("news");
+const more = document.getElementById("more-logins");
+
+const FEW = 5;
+const NEWS_FOR = 14 * 86_400_000;
+const KNOWN_KEY = "gatehouse.known-logins";
+const KNOWN_MOST = 100;
+
+let logins = [];
+let mine = "";
+let shown = FEW;
+let report;
+
+export function prepareLogins(onFailure) {
+  report = onFailure;
+  onLanguage(show);
+  more.addEventListener("click", () => {
+    shown = logins.length;
+    show();
+  });
+}
+
+export async function loadLogins() {
+  const [{ logins: recent }, { sessions }] = await Promise.all([ask("GET", "users/me/logins"), ask("GET", "users/me/sessions")]);
+  logins = recent;
+  mine = sessions.find(({ current }) => current)?.id ?? "";
+  show();
+}
+
+function show() {
+  list.replaceChildren(...(logins.length ? logins.slice(0, shown).map(row) : [make("li", { class: "line muted", t: "logins.none" })]));
+  more.hidden = logins.length <= shown;
+  const expected = new Set(acknowledged());
+  const fresh = logins.filter(({ newPlace, session, at }) => newPlace && session !== mine && !expected.has(session) && Date.now() - new Date(at) < NEWS_FOR);
+  news.replaceChildren(...fresh.map(notice));
+}
+
+function row({ at, address, browser, factor, session, active, newPlace }) {
+  const how = known(`logins.by.${factor}`) ? word(`logins.by.${factor}`) : word("logins.by.password");
+  const state = session === mine ? "sessions.current" : active ? "logins.active" : null;
+  return make(
+    "li",
+    { class: "line" },
+    make("div", {}, make("span", {}, make("strong", {}, device(browser)), " ", newPlace && make("span", { class: "badge", t: "logins.new" })), make("span", { class: "muted" }, [address, how, date(at)].filter(Boolean).join(" · "))),
+    state && make("span", { class: "muted", t: state }),
+  );
+}
+
+/** "New: Firefox on Windows, 192.0.2.7, yesterday. Not you? …" */
+function notice(login) {
+  const text = make("span");
+  say(text, "logins.news", { browser: device(login.browser), address: login.address, time: ago(login.at) ?? word("audit.now") });
+  const given = { browser: device(login.browser), address: login.address };
+  const end = make("button", { type: "button", class: "quiet lined", t: login.active ? "logins.end" : "logins.change", click: () => endAndChange(login, given) });
+  const fine = make("button", { type: "button", class: "quiet lined", t: "logins.fine", click: () => (acknowledge(login.session), show()) });
+  return make("div", { class: "notice news-line" }, text, make("span", { class: "acts" }, fine, end));
+}
+
+async function endAndChange({ session, active }, given) {
+  if (active) {
+    if (!(await confirmed({ title: "sessions.ask.one", text: "sessions.ask.one.text", act: "sessions.ask.act", given }))) return;
+    try {
+      await ask("DELETE", `users/me/sessions/${encodeURIComponent(session)}`);
+      succeed("sessions.ended.one");
+    } catch (failure) {
+      if (failure.code !== "C0113") return report(failure);
+    }
+    await Promise.all([loadSessions(), loadLogins()]).catch(report);
+  }
+  const current = document.getElementById("current");
+  current.scrollIntoView({ block: "center" });
+  current.focus();
+}
+
+/** Sessions that their owner has called the own. Kept in this browser: it is a matter of showing, and of nothing else. */
+function acknowledged() {
+  try {
+    return JSON.parse(localStorage.getItem(KNOWN_KEY)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function acknowledge(session) {
+  localStorage.setItem(KNOWN_KEY, JSON.stringify([session, ...acknowledged()].slice(0, KNOWN_MOST)));
+}

@@ -1,0 +1,32 @@
+"""What `gatehouse doctor` says of the nodes that serve."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from gatehouse.service.diagnosis import fail, ok
+from gatehouse.serving.nodes import disagreements, fingerprint, live_nodes
+from gatehouse.stores.accounts.nodes import Node
+from gatehouse.stores.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from gatehouse.service import Service
+    from gatehouse.service.diagnosis import Finding
+
+
+async def nodes(service: Service) -> AsyncIterator[Finding]:
+    """The nodes that serve now, and whether one with these settings could serve beside them."""
+    now = time.time()
+    try:
+        others = await live_nodes(service.database, now)
+        secrets, identity = service.ring.secrets, await service.state.identity()
+    except StoreError:
+        return  # told above
+    own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)
+    for each in disagreements(own, secrets, others):
+        yield fail("nodes", each, "or run this with the settings that the nodes have")
+    names = "".join(f"; {node.id} since {time.strftime('%F %R', time.gmtime(node.started))} UTC" for node in others)
+    yield ok("nodes", f"{len(others)} serving{names}")

@@ -1,0 +1,135 @@
+"""Passkeys on Chromium's virtual authenticator: registered, offered, removed, and refused from a wrong origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import CDPSession, Page, expect
+
+from tests.browser.authenticators import authenticator, prove
+from tests.browser.conftest import Visiting, add_person
+from tests.browser.visits import Visit, arrived, log_in
+from tests.support.running import Running, free_port
+
+LOGIN = "/api/v1/auth/passkey"
+SIGN = """async (publicKey) => {
+  const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
+  return (await navigator.credentials.get({ publicKey: options })).toJSON();
+}"""
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Under a name: browsers give no passkeys to addresses."""
+    with _named(tmp_path_factory.mktemp("named") / "data") as running:
+        yield running
+
+
+def _named(data: Path) -> Running:
+    port = free_port()
+    running = Running(data, port=port, issuer=f"http://localhost:{port}")
+    running.url = f"http://localhost:{port}"
+    return running
+
+
+def registered(visit: Visit, running: Running) -> tuple[Page, CDPSession, str]:
+    """Somebody on the account page who has just registered a passkey."""
+    page = visit.page()
+    session, device = authenticator(visit, page)
+    # Without a touch: the quiet offer of the login page must wait.
+    session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": device, "enabled": False})
+    log_in(page, add_person(running))
+    arrived(page)
+    session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": device, "enabled": True})
+    page.get_by_role("button", name="Add a passkey").click()
+    page.get_by_label("Name of the passkey").fill("My laptop")
+    prove(page)
+    expect(page.locator("#factor")).to_contain_text("My laptop")
+    [kept] = session.send("WebAuthn.getCredentials", {"authenticatorId": device})["credentials"]
+    assert kept["rpId"] == "localhost"
+    return page, session, device
+
+
+def touch(session: CDPSession, device: str, *, on: bool) -> None:
+    session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": device, "enabled": on})
+
+
+def log_out(page: Page, session: CDPSession, device: str) -> None:
+    touch(session, device, on=False)
+    page.get_by_role("button", name="Log out").click()
+    expect(page.locator("#passkey")).to_be_visible()
+
+
+def test_a_passkey_logs_in_by_the_button(visiting: Visiting, named: Running) -> None:
+    visit = visiting(named)
+    page, session, device = registered(visit, named)
+    log_out(page, session, device)
+    touch(session, device, on=True)
+    page.locator("#passkey").click()
+    arrived(page)
+    expect(page.locator("#logins li").first).to_contain_text("passkey")
+    expect(page.locator("#factor")).to_contain_text("last used just now")
+
+
+def test_a_passkey_is_offered_by_itself(visiting: Visiting, named: Running) -> None:
+    visit = visiting(named)
+    page, session, device = registered(visit, named)
+    touch(session, device, on=True)
+    page.get_by_role("button", name="Log out").click()
+    # Nothing is clicked: the field for the username offers it, and the virtual authenticator accepts at once.
+    with page.expect_response(f"**{LOGIN}") as answered:
+        pass
+    assert answered.value.status == 200
+    arrived(page)
+
+
+def test_a_removed_passkey_is_refused(visiting: Visiting, named: Running) -> None:
+    visit = visiting(named)
+    page, session, device = registered(visit, named)
+    page.get_by_role("button", name="Remove: My laptop").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    prove(page)
+    expect(page.locator("#factor")).not_to_contain_text("My laptop")
+    log_out(page, session, device)
+    touch(session, device, on=True)
+    page.locator("#passkey").click()
+    expect(page.locator("#form-message")).to_have_text("The passkey was not accepted")
+
+
+def test_what_was_signed_for_another_origin_is_refused(visiting: Visiting, named: Running, tmp_path: Path) -> None:
+    """Another port of the same host may use the passkey, and says in what it signs where it was."""
+    with _named(tmp_path / "data") as elsewhere, named.client() as client:
+        visit = visiting(named)
+        visit.context.unroute_all()
+        page, session, device = registered(visit, named)
+        outcomes = []
+        for origin in (elsewhere.url, named.url):
+            touch(session, device, on=False)
+            page.goto(f"{origin}/docs")
+            touch(session, device, on=True)
+            publicKey = client.post(f"{LOGIN}/options").json()["data"]["publicKey"]  # noqa: N806 - its name on the wire
+            credential = page.evaluate(SIGN, publicKey)
+            answer = client.post(LOGIN, json={"credential": credential})
+            outcomes.append((answer.status_code, answer.json()["code"]))
+        assert outcomes == [(400, "A0210"), (200, "00000")]
+
+
+def test_the_login_by_password_is_switched_off_beside_a_passkey(visiting: Visiting, named: Running) -> None:
+    visit = visiting(named)
+    page, session, device = registered(visit, named)
+    name = page.locator("#name").inner_text()
+    page.get_by_role("button", name="Switch it off").click()
+    page.get_by_role("dialog").get_by_role("button", name="Switch it off").click()
+    prove(page)
+    expect(page.locator("#factor")).to_contain_text("Off: only a passkey logs you in.")
+    log_out(page, session, device)
+    log_in(page, name)
+    expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+    touch(session, device, on=True)
+    page.locator("#passkey").click()
+    arrived(page)
+    page.get_by_role("button", name="Switch it on").click()
+    page.get_by_role("dialog").get_by_role("button", name="Use a passkey").click()
+    expect(page.locator("#factor")).to_contain_text("On, beside your passkeys.")
