@@ -1,5 +1,5 @@
-// Moving a department with the pointer: by its grip, onto the department that it shall be below, or onto the line at the
-// top. Pointer events work alike for mouse, pen and finger.
+// Moving a department with the pointer: by its grip, onto the department that it shall be below, or onto the line for the
+// top level, which appears below the tree so that nothing moves under the pointer. Alike for mouse, pen and finger.
 
 const FAR_ENOUGH = 6;
 

@@ -125,5 +125,5 @@ export async function departments({ may }) {
   draggable(tree, top, move);
   await load();
   const add = may("sys:dept:create") && make("button", { type: "button", class: "button", t: "departments.add", click: () => form({}) });
-  return [make("div", { class: "title" }, make("h1", { t: "part.departments" }), add), make("div", { class: "panel" }, top, tree)];
+  return [make("div", { class: "title" }, make("h1", { t: "part.departments" }), add), make("div", { class: "panel" }, tree, top)];
 }

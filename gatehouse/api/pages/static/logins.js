@@ -13,6 +13,7 @@ const news = document.getElementById("news");
 const more = document.getElementById("more-logins");
 
 const FEW = 5;
+const SOON = 1_500;
 const NEWS_FOR = 14 * 86_400_000;
 const KNOWN_KEY = "gatehouse.known-logins";
 const KNOWN_MOST = 100;
@@ -31,11 +32,13 @@ export function prepareLogins(onFailure) {
   });
 }
 
-export async function loadLogins() {
+export async function loadLogins(again = 3) {
   const [{ logins: recent }, { sessions }] = await Promise.all([ask("GET", "users/me/logins"), ask("GET", "users/me/sessions")]);
   logins = recent;
   mine = sessions.find(({ current }) => current)?.id ?? "";
   show();
+  // A login is in the list a moment after it has happened.
+  if (again && !logins.some(({ session }) => session === mine)) setTimeout(() => loadLogins(again - 1).catch(() => {}), SOON);
 }
 
 function show() {
