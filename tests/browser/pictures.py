@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import MISSING, SIZES, executable, launched
-from tests.browser.picture_data import ANSWER, NAMES, log_in_elsewhere, prepare
+from tests.browser.picture_data import ANSWER, NAMES, guess, log_in_elsewhere, prepare
 from tests.support.running import PASSWORD, Running
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
@@ -39,6 +39,7 @@ def main() -> None:
             for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
                 take(browser, running, size, theme, language)
             for look in (("desktop", "light", "en"), ("desktop", "dark", "zh"), ("phone", "dark", "en")):
+                guess(running)
                 take_administration(browser, running, *look)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.test_accessibility import AXE, faults
 from tests.browser.visits import Visit, arrived, log_in, part
+from tests.support.conversation import LOGIN, credentials
 from tests.support.running import PASSWORD, Running
 
 
@@ -85,6 +87,42 @@ def test_users_are_added_found_changed_and_deleted(admin: Page, visiting: Visiti
     admin.get_by_role("button", name="Delete").click()
     admin.get_by_role("button", name="Delete for good").click()
     expect(admin.get_by_text("No user found")).to_be_visible()
+
+
+def test_several_users_are_disabled_and_found_by_department(admin: Page, running: Running) -> None:
+    tag = secrets.token_hex(3)
+    team = running.cli("dept", "add", f"Team {tag}", "--parent", "1").stdout
+    number = re.search(r"with id (\d+)", team)
+    assert number, team
+    names = [add_person(running, "--dept", number[1]) for _ in range(2)]
+    part(admin, "Users")
+    admin.get_by_label("Department").select_option(number[1])
+    rows = admin.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    for row in rows.all():
+        row.get_by_label("Pick this row").check()
+    admin.get_by_role("button", name="Disable").click()
+    expect(admin.get_by_role("dialog")).to_contain_text("logged out at once")
+    admin.get_by_role("dialog").get_by_role("button", name="Disable").click()
+    expect(admin.locator(".toast.good").last).to_have_text("2 user(s) disabled.")
+    admin.get_by_label("Status").select_option("0")
+    expect(rows).to_have_count(2)
+    with running.client() as client:
+        for name in names:
+            assert client.post(LOGIN, json=credentials(client, username=name)).json()["code"] == "A0210"
+
+
+def test_a_name_that_must_wait_is_let_in(tmp_path: Path, visiting: Visiting) -> None:
+    with Running(tmp_path / "data", limits="on", limit_login_name="2/minute") as running:
+        page = visiting(running).logged_in()
+        with running.client() as client:
+            for _ in range(3):
+                client.post(LOGIN, json=credentials(client, username="ghost", password="wrong password"))
+        page.goto(f"{running.url}/admin")
+        expect(page.get_by_text("from unknown addresses")).to_be_visible()
+        page.get_by_role("button", name="Let in: ghost").click()
+        page.get_by_role("dialog").get_by_role("button", name="Let in").click()
+        expect(page.get_by_text("Nobody must wait after failed logins.")).to_be_visible()
 
 
 def test_the_perms_of_a_role_change_after_a_look_at_the_difference(admin: Page, running: Running) -> None:

@@ -18,7 +18,7 @@ export function users(context) {
   const table = pagedTable({
     key: ({ id }) => id,
     empty: { title: "users.none", text: "users.none.text" },
-    onPick: may("sys:user:delete") ? (picked) => showPicked(many, picked, () => table.reload({ keepPage: true })) : null,
+    onPick: may("sys:user:delete") || may("sys:user:update") ? (picked) => showPicked(many, picked, may, () => table.reload({ keepPage: true })) : null,
     columns: [
       { words: "users.name", sort: "username", class: "head", cell: (user) => person(user.nickname, user.username, () => editUser(user.id, context, () => table.reload({ keepPage: true }))) },
       { words: "users.roles", cell: ({ roleNames }) => (roleNames ? roleNames.split(",").map((role) => make("span", { class: "tag" }, role)) : "–") },
@@ -37,24 +37,49 @@ export function users(context) {
   });
   const status = make("select", { class: "input", "data-t-label": "users.status", "aria-label": word("users.status"), change: ({ target }) => ((filter.status = target.value), table.reload()) },
     [["", "users.all"], ["1", "users.on"], ["0", "users.off"]].map(([value, words]) => make("option", { value, t: words })));
+  const department = make("select", { class: "input", hidden: true, "data-t-label": "account.department", "aria-label": word("account.department"), change: ({ target }) => ((filter.deptId = target.value), table.reload()) }, make("option", { value: "", t: "users.everywhere" }));
+  fillDepartments(department);
   const add = may("sys:user:create") && make("button", { type: "button", class: "button", t: "users.add", click: () => addUser(context, () => table.reload()) });
   const sheet = may("sys:user:export") && make("button", { type: "button", class: "quiet lined", t: "users.export", click: () => attempt(() => exportUsers(query(filter))) });
   const load = may("sys:user:import") && make("button", { type: "button", class: "quiet lined", t: "users.import", click: () => importUsers(() => table.reload()) });
   return [
     make("div", { class: "title" }, make("h1", { t: "part.users" }), make("div", { class: "acts" }, load, sheet, add)),
-    make("div", { class: "tools" }, search.element, status),
+    make("div", { class: "tools" }, search.element, department, status),
     table.element,
     many,
   ];
 }
 
-function showPicked(bar, picked, then) {
+/** Every department as a choice; whoever may not list them does without. */
+async function fillDepartments(select) {
+  const flat = (tree, depth = 0) => tree.flatMap(({ value, label, children = [] }) => [[value, `${"  ".repeat(depth)}${label}`], ...flat(children, depth + 1)]);
+  const options = flat(await ask("GET", "depts/options").catch(() => []));
+  select.append(...options.map(([value, label]) => make("option", { value }, label)));
+  select.hidden = options.length < 2;
+}
+
+function showPicked(bar, picked, may, then) {
   bar.hidden = picked.length === 0;
   if (!picked.length) return;
   const text = make("span");
   say(text, "users.picked", { count: picked.length });
-  const remove = make("button", { type: "button", class: "quiet lined", t: "users.delete", click: () => deleteUsers(picked, then) });
-  bar.replaceChildren(text, remove);
+  const act = (perm, words, click) => may(perm) && make("button", { type: "button", class: "quiet lined", t: words, click });
+  bar.replaceChildren(...[
+    text,
+    act("sys:user:update", "users.enable", () => setStatus(picked, 1, then)),
+    act("sys:user:update", "users.disable", () => setStatus(picked, 0, then)),
+    act("sys:user:delete", "users.delete", () => deleteUsers(picked, then)),
+  ].filter(Boolean));
+}
+
+async function setStatus(ids, status, then) {
+  const given = { count: ids.length };
+  if (!status && !(await confirmed({ title: "users.disable.ask", text: "users.disable.text", act: "users.disable", given }))) return;
+  await attempt(async () => {
+    for (const id of ids) await ask("PUT", `users/${id}`, { ...(await ask("GET", `users/${id}/form`)), status });
+    succeed(status ? "users.enabled" : "users.disabled", given);
+  });
+  await then();
 }
 
 export async function deleteUsers(ids, then) {
