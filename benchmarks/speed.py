@@ -1,5 +1,7 @@
 """`make bench`: every operation beside its yardstick, interleaved, several rounds, in one table.
 
+Limits are on, as deployed, and so high that none refuses; what a limit is counted for is measured with limits off too.
+
 python -m benchmarks.speed [--rounds 5] [--seconds 2] [--redis redis://…] [--json FILE] [--only users/me,…]
 """
 
@@ -22,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.load import LOAD_CORE, SERVER_CORE, Load, counted_p99, middle, require_wrk, spread, staying_on, wrk
-from benchmarks.subject import Subject
+from benchmarks.subject import HIGH_LIMITS, Subject
 from benchmarks.yardsticks import BareServer, captcha_library, raw_hashes, raw_refreshes
 from gatehouse.auth.login.captcha.image import Painter
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
@@ -108,7 +110,7 @@ def captcha(bench: Bench, subject: Subject) -> None:
     with staying_on(LOAD_CORE):
         bench.compare("captcha, drawn", drawn, "captcha library", lambda: captcha_library(bench.seconds), 8)
     bench.compare(
-        "captcha, whole",
+        "captcha, limits on",
         lambda: bench.hit(subject.url(CAPTCHA)),
         "600/s",
         lambda: 600.0,
@@ -116,25 +118,43 @@ def captcha(bench: Bench, subject: Subject) -> None:
     )
 
 
-def refresh(bench: Bench, subjects: dict[str, Subject], engine: str = "embedded") -> None:
-    """By signing algorithm, by turns: so the algorithms are compared with each other too."""
-    loads: dict[str, list[Load]] = {algorithm: [] for algorithm in subjects}
-    yards: dict[str, list[float]] = {algorithm: [] for algorithm in subjects}
+def refresh(bench: Bench, subjects: dict[tuple[str, str], Subject], engine: str = "embedded") -> None:
+    """By signing algorithm and by limits, by turns: so they are compared with each other too."""
+    loads: dict[tuple[str, str], list[Load]] = {kind: [] for kind in subjects}
+    yards: dict[str, list[float]] = {algorithm: [] for algorithm, _ in subjects}
     for _ in range(bench.rounds):
-        for algorithm, subject in subjects.items():
+        for algorithm, rates in yards.items():
             with staying_on(SERVER_CORE):
-                yards[algorithm].append(raw_refreshes(bench.seconds, algorithm))
+                rates.append(raw_refreshes(bench.seconds, algorithm))
+        for kind, subject in subjects.items():
             script = subject.refresh_script(bench.folder, MAX_CONNECTIONS + 4)
-            loads[algorithm].append(bench.hit(subject.url(REFRESH), script=script))
-    for algorithm in subjects:
+            loads[kind].append(bench.hit(subject.url(REFRESH), script=script))
+    for algorithm, limits in subjects:
         yardstick = f"1 {algorithm} signature + 1 synced write"
-        bench.add(f"refresh, {algorithm}", loads[algorithm], yardstick, yards[algorithm], 0.60, engine)
+        name = f"refresh, {algorithm}, limits {limits}"
+        bench.add(name, loads[algorithm, limits], yardstick, yards[algorithm], 0.60, engine)
+
+
+def embedded_refresh(bench: Bench, subject: Subject, folder: Path) -> None:
+    with (
+        Subject(folder / "eddsa", signing_algorithm="EdDSA", **HIGH_LIMITS) as eddsa,
+        Subject(folder / "unlimited") as unlimited,
+        Subject(folder / "eddsa-unlimited", signing_algorithm="EdDSA") as eddsa_unlimited,
+    ):
+        subjects = {
+            ("ES256", "on"): subject,
+            ("EdDSA", "on"): eddsa,
+            ("ES256", "off"): unlimited,
+            ("EdDSA", "off"): eddsa_unlimited,
+        }
+        refresh(bench, subjects)
+        bench.compare("captcha, limits off", lambda: bench.hit(unlimited.url(CAPTCHA)), "600/s", lambda: 600.0, 1)
 
 
 def login(bench: Bench, folder: Path) -> None:
     """Over all cores: the hash is all the cost, and the load generator has next to nothing to do."""
     cores = os.cpu_count() or 1
-    with Subject(folder / "login", pinned=False, hash_queue=500) as subject:
+    with Subject(folder / "login", pinned=False, hash_queue=500, **HIGH_LIMITS) as subject:
         quiet = subject.bearer()
 
         def ours() -> Load:
@@ -218,15 +238,14 @@ def main() -> None:
         folder = Path(name)
         bench = Bench(given.rounds, given.seconds, folder)
         bench.facts["machine"] = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-        with Subject(folder / "embedded") as subject:
+        with Subject(folder / "embedded", **HIGH_LIMITS) as subject:
             bench.facts["seconds from start to first answer"] = subject.started_in
             if "me" in only:
                 users_me(bench, subject, "embedded")
             if "captcha" in only:
                 captcha(bench, subject)
             if "refresh" in only:
-                with Subject(folder / "eddsa", signing_algorithm="EdDSA") as other:
-                    refresh(bench, {"ES256": subject, "EdDSA": other})
+                embedded_refresh(bench, subject, folder)
             bench.facts["resident MB of the worker"] = subject.memory()
         if "login" in only:
             login(bench, folder)
@@ -241,9 +260,12 @@ def with_redis(bench: Bench, folder: Path) -> None:
     redis = RedisServer()
     redis.start()
     try:
-        with Subject(folder / "on-redis", state_url=redis.url()) as subject:
+        with (
+            Subject(folder / "on-redis", state_url=redis.url(), **HIGH_LIMITS) as subject,
+            Subject(folder / "on-redis-unlimited", state_url=redis.url(1)) as unlimited,
+        ):
             users_me(bench, subject, "Redis", redis.url())
-            refresh(bench, {"ES256": subject}, "Redis")
+            refresh(bench, {("ES256", "on"): subject, ("ES256", "off"): unlimited}, "Redis")
     finally:
         redis.remove()
 

@@ -69,8 +69,10 @@ class Subject:
 
     def refresh_script(self, folder: Path, tokens: int) -> Path:
         """Each token begins a session of its own, written straight into the state: logins would take longer."""
-        starting = ",".join(f'"{token}"' for token in asyncio.run(self._open_sessions(tokens)))
-        return _filled(folder, "refresh.lua", TOKENS=starting)
+        return _filled(folder, "refresh.lua", TOKENS=_quoted(self.refresh_tokens(tokens)))
+
+    def refresh_tokens(self, count: int) -> list[str]:
+        return asyncio.run(self._open_sessions(count))
 
     async def _open_sessions(self, count: int) -> list[str]:
         secret = (self.running.data / "secret").read_bytes().strip()
@@ -81,24 +83,31 @@ class Subject:
             Session(new_session_id(1), 1, 1, now, now, now + 604_800, now + 2_592_000, "127.0.0.1", "wrk")
             for _ in range(count)
         ]
-        await asyncio.gather(*(state.open_session(session, 1_000_000) for session in sessions))
+        for session in sessions:  # one by one: Redis looks through all sessions of the user for each
+            await state.open_session(session, 1_000_000)
         await state.close()
         return [tokens.make(session.id, 1) for session in sessions]
 
     def login_script(self, folder: Path, logins: int) -> Path:
-        return _filled(folder, "login.lua", CAPTCHAS=self._captchas(logins), PASSWORD=PASSWORD, ANSWER=ANSWER)
+        captchas = _quoted(self.captcha_ids(logins))
+        return _filled(folder, "login.lua", CAPTCHAS=captchas, PASSWORD=PASSWORD, ANSWER=ANSWER)
 
     def flood_script(self, folder: Path, clients: int, logins: int) -> Path:
-        return _filled(folder, "flood.lua", CAPTCHAS=self._captchas(logins), CLIENTS=str(clients), ANSWER=ANSWER)
+        captchas = _quoted(self.captcha_ids(logins))
+        return _filled(folder, "flood.lua", CAPTCHAS=captchas, CLIENTS=str(clients), ANSWER=ANSWER)
 
-    def _captchas(self, count: int) -> str:
+    def captcha_ids(self, count: int) -> list[str]:
         secret = (self.running.data / "secret").read_bytes().strip()
         challenges = Challenges(derive(secret, "captcha"), 120, fixed_answer=ANSWER)
-        return ",".join(f'"{challenges.issue(time.time()).id}"' for _ in range(count))
+        return [challenges.issue(time.time()).id for _ in range(count)]
 
     def memory(self) -> float:
         """Resident megabytes of the largest worker."""
         return max(psutil.Process(worker.pid).memory_info().rss for worker in self.running.workers()) / 1e6
+
+
+def _quoted(texts: list[str]) -> str:
+    return ",".join(f'"{text}"' for text in texts)
 
 
 def _filled(folder: Path, name: str, **values: str) -> Path:

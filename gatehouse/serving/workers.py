@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -108,11 +109,23 @@ class RespawnPolicy:
 def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
+    _let_threads_finish()
     app = WorkerApp(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     app.node = node
     gc.freeze()
     gc.enable()
     return app
+
+
+def _let_threads_finish() -> None:
+    """A thread of this worker that wakes up does not preempt the one that runs; the threads started later inherit it.
+
+    The server's thread wakes for every packet and every answer, and would interrupt the event loop each time on the
+    same core: four context switches a request instead of one, and a tenth of its CPU time. What wakes meanwhile is then
+    handled together, in one commit and one message to Redis. An idle core runs whatever wakes at once, as before.
+    """
+    with suppress(AttributeError, OSError):  # Linux only, and a sandbox may forbid it
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 class WorkerApp(App):

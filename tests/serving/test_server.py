@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -131,6 +133,16 @@ def test_a_worker_stays_small(tmp_path: Path) -> None:
                 list(crowd.map(come_in, range(24)))
             time.sleep(1)  # the memory of hashes is given back a moment after the last
             assert worker.memory_info().rss < MOST_MEMORY
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="Linux has these policies")
+def test_threads_of_a_worker_do_not_preempt_each_other(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as service, service.client() as client:
+        login(client)
+        [worker] = service.workers()
+        policies = Counter(os.sched_getscheduler(thread.id) for thread in worker.threads())
+        assert set(policies) == {os.SCHED_BATCH, os.SCHED_IDLE}, "hashes run when nothing else does"
+        assert policies[os.SCHED_BATCH] > 2
 
 
 def test_changes_by_another_process_show_on_the_next_request(tmp_path: Path) -> None:
