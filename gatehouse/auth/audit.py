@@ -140,7 +140,7 @@ REASONS: dict[Event, type[Reason]] = {
     Event.KEY_RETIRED: KeyChange,
 }
 
-# What anybody can cause without an account, a captcha or a token of ours.
+# Events that anyone can cause without an account, a solved captcha or a valid token.
 AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
     {
         (Event.REFRESH_FAILED, RefreshFailure.NOT_OURS),
@@ -151,7 +151,7 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
 
 
 class Caller(NamedTuple):
-    """Where a request comes from. The address is one we believe, the agent whatever it says of itself."""
+    """Where a request comes from. The address is verified (see `client_address.py`); the agent is what it claims."""
 
     address: str = ""
     agent: str = ""
@@ -177,7 +177,7 @@ class Audit:
         detail: Mapping[str, object] | None = None,
         actor: int | None = None,
     ) -> None:
-        """`actor` is who did it, if that was done to somebody else or to no user at all."""
+        """`actor` is the user who did it, if it was done to another user or to none."""
         self.counts[event.value, reason.value if reason else ""] += 1
         if (event, reason) in AGGREGATED:
             self._aggregates.add((event, reason), caller.address)

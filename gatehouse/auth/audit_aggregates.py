@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 AGGREGATE_SECONDS = 300
-# So many different addresses are told apart; beyond that the number reads as "this many or more".
+# Different addresses that are counted; a full set means "this many or more".
 MAX_ADDRESSES = 1_000
 
 

@@ -77,7 +77,7 @@ class AuditWriter:
             await asyncio.wait_for(self._full.wait(), 0 if self._stopping else GATHER_SECONDS)
 
     async def _flush(self) -> None:
-        """Write one batch. What has come meanwhile gathers like the first: in a storm there is always something."""
+        """Write one batch. Events that arrive in the meantime are collected for the next."""
         left = min(len(self.queue), BATCH)
         while left:
             left -= await self._write(left)
@@ -87,9 +87,9 @@ class AuditWriter:
             self._full.clear()
 
     async def _write(self, number: int) -> int:
-        """Write up to so many from the head of the queue, and return how many have left it.
+        """Write up to `limit` events from the head of the queue, and return how many were removed from it.
 
-        A batch with a refused event in it is halved until that event stands alone: the others are written.
+        A batch that is refused is halved until the refused event is alone, so that the others are written.
         """
         while number:
             batch = self.queue[:number]

@@ -101,21 +101,21 @@ class Authenticator:
     async def logout(self, token: str | None, caller: Caller) -> None:
         claims, _ = await self._live_claims(token)
         if await self._sessions.end(claims.session, SessionEnd.LOGOUT, caller) is None:
-            raise AccessTokenInvalid("somebody else has just ended this session")
+            raise AccessTokenInvalid("another request has just ended this session")
         self._audit.record(Event.LOGOUT, caller, user=claims.user, session=claims.session)
 
     async def authenticate(self, token: str | None) -> Principal:
-        """Who holds this access token; refused unless the session lives and the user is enabled."""
+        """The principal of an access token; refused unless its session is live and the user is enabled."""
         claims, epoch = await self._live_claims(token)
         cached = await self._profiles.get(claims.user, epoch)
         if cached is None:
-            # The raise of the epoch got lost, or is under way: the session ends here, whoever asked.
+            # The user was disabled and the epoch was not raised, or not yet: end the session here.
             await self._sessions.end(claims.session, SessionEnd.DISABLED, Caller())
             raise AccessTokenInvalid("the user is disabled or gone")
         return Principal(claims, cached)
 
     async def _live_claims(self, token: str | None) -> tuple[Claims, int]:
-        """What the token says, and its user's epoch; refused unless the session lives."""
+        """The token's claims and its user's epoch; refused unless the session is live."""
         now = self._clock()
         claims = await self._access.verify(token, now) if token else None
         if claims is None:
@@ -126,7 +126,7 @@ class Authenticator:
         return claims, epoch
 
     async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
-        """A whole new token set; roles are read anew. None, and the session ended, if the user may not."""
+        """A new token set with the current roles. If the user is disabled, ends the session and returns None."""
         cached = await self._profiles.get(session.user, session.epoch)
         if cached is None:
             await self._sessions.end(session.id, SessionEnd.DISABLED, caller)

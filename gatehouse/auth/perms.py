@@ -4,7 +4,7 @@ The consoles use two generations of names: the older ones ask for `sys:user:add`
 `sys:user:create`. Either name opens an operation, and whoever is granted one is shown both. This holds below `sys:`
 only: elsewhere names belong to a business backend, where `edit` and `update` may be two things.
 
-The role code ROOT stands for every perm there is, without rows of its own.
+The role ROOT has every perm that exists, without rows of its own.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ ADMIN_PERMS = expand(
 
 
 def allows(perms: Collection[str], needed: str) -> bool:
-    """Whether somebody with these perms may do what needs that one, by whichever name."""
+    """Whether these perms include the needed one, by any of its names."""
     return any(name in perms for name in names_of(needed))
 
 

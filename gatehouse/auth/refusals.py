@@ -1,4 +1,4 @@
-"""Every way in which Gatehouse says no to a caller, apart from faults of HTTP itself.
+"""Every refusal that a caller can get, apart from errors of HTTP itself.
 
 `api/contract/errors.py` gives each its status, code and words; nothing else turns a refusal into an answer.
 """
@@ -16,11 +16,11 @@ PASSWORD_MAX = 1024
 
 
 class Refused(Exception):
-    """Base of all that a caller may see. The text is for the log, never for the caller."""
+    """Base of all refusals. The text is for the log, never for the caller."""
 
 
 class RefusedFor(Refused):
-    """Refused for a while: `seconds` from now it may be tried again."""
+    """Refused for now: the caller may retry in `seconds`."""
 
     def __init__(self, seconds: float, why: str = "") -> None:
         super().__init__(why)
@@ -70,7 +70,7 @@ class CaptchaWrong(Refused):
 
 
 class CaptchaGone(Refused):
-    """The captcha has expired, was used before, or never was."""
+    """The captcha has expired, was used before, or never existed."""
 
 
 class CredentialsWrong(Refused):
@@ -78,7 +78,7 @@ class CredentialsWrong(Refused):
 
 
 class SecondFactorNeeded(Refused):
-    """Password and captcha were right, and a code is needed, or the one that came along is wrong."""
+    """Password and captcha were right, but a code is missing or wrong."""
 
 
 class SecondFactorMissing(SecondFactorNeeded):
@@ -99,7 +99,7 @@ class PasskeyNeeded(SecondFactorNeeded):
 
 
 class TicketGone(Refused):
-    """A ticket or challenge that is not ours, has expired, was used, or whose account has changed."""
+    """A ticket or challenge that is forged, expired or used, or whose account has changed."""
 
 
 class PasskeyRefused(Refused):
@@ -111,7 +111,7 @@ class SecondFactorCodeWrong(Refused):
 
 
 class AlreadyEnrolled(Refused):
-    """There is an authenticator already; it has to go before another comes."""
+    """There is an authenticator already; remove it before adding another."""
 
 
 class NoSuchFactor(Refused):
@@ -119,7 +119,7 @@ class NoSuchFactor(Refused):
 
 
 class OldPasswordWrong(Refused):
-    """Whoever changes the own password has not given the one in force."""
+    """A password change with a wrong current password."""
 
 
 class ConfirmationDiffers(Refused):
@@ -139,7 +139,7 @@ class AccessTokenInvalid(Refused):
 
 
 class RefreshTokenInvalid(Refused):
-    """The refresh token opens nothing, or nothing any more."""
+    """The refresh token is forged, expired, revoked or reused; `reason` says which."""
 
     def __init__(self, reason: RefreshFailure) -> None:
         super().__init__(reason.value)
@@ -159,12 +159,12 @@ class GrantsMore(NotAllowed):
 
 
 class HoldsMore(NotAllowed):
-    """The change concerns somebody who holds more than the caller."""
+    """The change concerns a user who has more perms than the caller."""
 
 
 class OwnAccount(NotAllowed):
-    """Nobody does this to the account that they are logged in with."""
+    """A change that is not allowed on the caller's own account."""
 
 
 class TooBusy(RefusedFor):
-    """More work is queued than can be done in reasonable time."""
+    """The queue is full."""

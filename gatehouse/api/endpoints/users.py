@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
 from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.sessions.profiles import CACHE_SIZE
+from gatehouse.bounded_cache import BoundedCache
 from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
@@ -18,15 +20,20 @@ if TYPE_CHECKING:
 
 class UserEndpoints:
     def __init__(self, service: Service) -> None:
+        # Encoding a profile costs more than the rest of the request. An entry is valid for one object of the profile
+        # cache: when that cache invalidates a profile, its replies are not found any more.
+        self._replies: BoundedCache[tuple[int, str], tuple[Profile, Reply]] = BoundedCache(CACHE_SIZE)
         self._own = service.self_service
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
     async def me(self, request: Request, principal: Principal) -> Reply:
-        cached = principal.cached
-        language = request.language
-        reply: Reply | None = cached.shown.get(language)
-        if reply is None:
-            reply = cached.shown[language] = success(self._data(cached.profile), language)
+        profile, language = principal.cached.profile, request.language
+        key = (profile.user.id, language)
+        cached = self._replies.get(key)
+        if cached is not None and cached[0] is profile:
+            return cached[1]
+        reply = success(self._data(profile), language)
+        self._replies[key] = (profile, reply)
         return reply
 
     async def sessions(self, request: Request, principal: Principal) -> Reply:

@@ -1,6 +1,6 @@
 """Changes to accounts by the names that an operator types, and departments.
 
-What a change entails stands in `users.py`, `roles.py` and `effects.py`, which the console calls as well.
+The rules of each change are in `users.py`, `roles.py` and `effects.py`, which the console calls as well.
 """
 
 from __future__ import annotations

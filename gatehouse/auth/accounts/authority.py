@@ -1,6 +1,6 @@
-"""Who may do what to whom. Pure functions of who acts and what the other one holds.
+"""Authorization of changes to accounts: pure functions of the actor, and of the roles and perms of the account.
 
-Nobody hands out more than they hold:
+Nobody can grant more than they have:
 
 - a role can be granted by those who hold it, and by administrators, as long as they hold every perm that it gives;
 - a user can be edited, disabled, deleted or given a password by those who could grant every role that it holds,
@@ -101,7 +101,7 @@ def require_grant(actor: Actor, roles: Iterable[RoleGrant]) -> None:
 
 
 def require_perms(actor: Actor, perms: Iterable[str]) -> None:
-    """For whoever adds perms or menus to a role."""
+    """Needed to add perms or menus to a role."""
     if lacking := lacks(actor, perms):
         raise GrantsMore(f"user {actor.user} does not hold {', '.join(lacking)}")
 
@@ -117,6 +117,6 @@ def require_shape(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> N
 
 
 def require_others(actor: Actor, users: Iterable[int]) -> None:
-    """For what nobody does to himself."""
+    """Refuses what nobody may do to their own account."""
     if actor.user is not None and actor.user in users:
         raise OwnAccount(f"user {actor.user} is the caller's own")

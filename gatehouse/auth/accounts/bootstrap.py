@@ -1,4 +1,4 @@
-"""The first start: what must exist before anybody can log in. On every later start it finds that it does."""
+"""Bootstrap at the first start: a signing key, the first administrator, its role and department. Safe to repeat."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def bootstrap(
     password: str,
     now: float,
 ) -> str | None:
-    """Make what is missing. Returns the administrator's password if it was made up here, to be shown once.
+    """Create what is missing. Returns the administrator's password if it was generated, to be shown once.
 
     Called under the lock of `migrate.exclusive`, so of several first starts one does the work.
     """
@@ -59,7 +59,7 @@ async def bootstrap(
 
 
 def is_replaceable_admin(profile: Profile) -> bool:
-    """Whether this is the administrator as made above, whose place an import may take."""
+    """Whether this is the administrator as created above, unchanged, so that an import may replace it."""
     user = profile.user
     made = (ADMINISTRATOR, ADMIN_NICKNAME, "", True, False)
     return profile.roles == (ADMIN_ROLE,) and made == (

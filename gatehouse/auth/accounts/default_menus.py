@@ -1,4 +1,4 @@
-"""The menus that the first start lays down: the console's pages that Gatehouse answers, with their buttons."""
+"""The menus that the first start creates: the console's pages that Gatehouse serves, with their buttons."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _PAGES = (
     _Page("Log", "Log", "log", "document", "log", (("List", "list"),)),
 )
 
-# What the side menu calls them where Chinese is preferred; a name that somebody has changed is shown as it is.
+# Names in the side menu where Chinese is preferred; a menu that was renamed keeps its name.
 CHINESE = {
     FOLDER: "系统管理",
     "Users": "用户管理",

@@ -1,4 +1,4 @@
-"""Changes to departments, by whoever makes them: the console, the command line. See `users.py`.
+"""Changes to departments, from the console and the command line. See `users.py`.
 
 A disabled department takes from everybody in it, and below it, what their roles give.
 """

@@ -1,6 +1,6 @@
-"""What follows a change to accounts, once it is committed.
+"""What happens after a change to accounts is committed: cached profiles are invalidated, sessions end.
 
-First the epochs of all whom it touches are raised, so the next request of each sees it; then sessions that must not
+First the epochs of the affected users are raised, so the next request of each sees it; then sessions that must not
 survive it end. In this order, because a session that opens between the two reads the raised epoch and with it the
 change.
 """

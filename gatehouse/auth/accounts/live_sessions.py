@@ -1,4 +1,4 @@
-"""Who is logged in now, for those who administer: everybody's live sessions, and ending them.
+"""All live sessions, for administrators: list, search and end them.
 
 Sessions are kept by user, so they are found through the users who have logged in while a session can last, most recent
 day first. A page costs as much as it shows, however many users there are.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.users import Users
     from gatehouse.stores.state.protocol import Session
 
-# People looked at in one request: most of them may have logged out meanwhile.
+# Users read in one request: most of them may have logged out since.
 PEOPLE_AT_MOST = 500
 PEOPLE_AT_ONCE = 50
 
@@ -69,7 +69,7 @@ class LiveSessions:
         return SessionPage(found, start + PEOPLE_AT_MOST)
 
     async def search(self, keywords: str) -> SessionPage:
-        """Of those whom a search for users finds."""
+        """Sessions of the users that a search finds."""
         found = await self._users.page(limit=PEOPLE_AT_ONCE, search=keywords)
         return SessionPage(await self.of([profile.user.id for profile in found]), None)
 

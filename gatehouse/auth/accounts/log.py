@@ -66,7 +66,7 @@ TITLES = {
 class LogEntry(NamedTuple):
     event: AuditEntry
     operator: str  # who did it, as far as there is a name
-    concerned: str  # to whom it was done, if that is somebody else
+    concerned: str  # the user it was done to, if not the actor
 
 
 class Day(NamedTuple):
@@ -109,7 +109,7 @@ class ActivityLog:
         return Overview(days.get(today, none), days.get(today - 1, none), await self._days.in_all())
 
     async def trend(self, first: datetime | None, last: datetime | None) -> list[Day]:
-        """Every day of the span, at most a year; a week up to today if nothing is said."""
+        """Every day from `first` to `last`, at most a year; by default the last seven days."""
         end = day_of(last.timestamp()) if last else day_of(self._clock())
         start = day_of(first.timestamp()) if first else end - 6
         start = max(start, end - TREND_DAYS + 1, 1)

@@ -1,4 +1,4 @@
-"""The console's menus: what may stand where, what a role shows, and what follows from a change.
+"""The console's menus: which menu may be below which, which menus a role has, and how they are changed.
 
 One truth: a role has a button if it has the button's perm, however it came by it. So perms granted on the command line
 show as checked, an assignment in the console grants and denies the perms of its buttons, and perms that no button
@@ -48,7 +48,7 @@ _URL = re.compile(r"https?://\S+")
 
 
 def with_parents(menus: Iterable[Menu], chosen: Collection[int]) -> frozenset[int]:
-    """These menus and all that stand above them."""
+    """These menus and all their ancestors."""
     parents = {menu.id: menu.parent for menu in menus}
     found: set[int] = set()
     for each in chosen:
@@ -82,7 +82,7 @@ class MenuChanges:
         return menu
 
     async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
-        """All of it anew: what is left out is cleared."""
+        """Replace all values: a value that is left out is cleared."""
         values = complete(values)
         async with self._changes.transaction() as change:
             before = await change.menu(menu)
@@ -103,7 +103,7 @@ class MenuChanges:
         return gone
 
     async def assign(self, actor: Actor, role: int, wanted: Sequence[int]) -> None:
-        """What the role has from now on. Ids of menus that are gone meanwhile are passed over."""
+        """Replace the menus of a role. Ids of menus that no longer exist are ignored."""
         async with self._changes.transaction() as change:
             [before] = await change.roles([role])
             menus = await change.all_menus()

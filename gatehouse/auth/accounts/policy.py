@@ -1,4 +1,4 @@
-"""What may be written: passwords, names, perms, role codes. Each check raises `ValueError` with the reason.
+"""Which values are accepted: passwords, names, perms, role codes. Each check raises `ValueError` with the reason.
 
 Passwords: at least 8 characters and no rules of composition; not one of the commonest, not around the username.
 The common ones are those of 8 characters and more among the 30,000 of the zxcvbn project (MIT licence).

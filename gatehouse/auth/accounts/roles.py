@@ -1,4 +1,4 @@
-"""Changes to roles, by whoever makes them: the console, the command line. See `users.py`."""
+"""Changes to roles, from the console and the command line. See `users.py`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RoleChanges:
             self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, changed=changed)
 
     async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
-        """All of them, or none; whoever holds one loses what it gives."""
+        """All of them, or none; their users lose the perms."""
         async with self._changes.transaction() as change:
             found = await change.roles(roles)
             for role in found:
@@ -111,7 +111,7 @@ class RoleChanges:
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
 
     async def set_perms(self, actor: Actor, role: int, perms: Sequence[str]) -> None:
-        """Give the role these and no others. One name stands for all names of a perm."""
+        """Replace the perms of a role. One name of a perm is enough."""
         check_perms(perms)
         wanted = {names_of(perm)[0] for perm in perms}
         async with self._changes.transaction() as change:
@@ -127,7 +127,7 @@ class RoleChanges:
             self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, allowed=allowed, denied=denied)
 
     async def _roots(self, change: Change, perms: Iterable[str]) -> list[int]:
-        """Whoever is ROOT is shown every perm there is: these change when perms come or go."""
+        """Users with the role ROOT have every perm that exists, so their profiles change with the perms."""
         return await change.holders_of(ROOT) if perms else []
 
 

@@ -1,4 +1,4 @@
-"""What people do for themselves: look at their sessions, end them, change their password."""
+"""Self-service of users: list and end their own sessions, change their own password."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SelfService:
         return await self._sessions.of(principal.claims.user)
 
     async def end_session(self, principal: Principal, session_id: str, caller: Caller) -> None:
-        """End one of one's own; of somebody else's sessions not even the existence is told."""
+        """End a session of the caller. A session of another user is reported as not found."""
         if not any(session.id == session_id for session in await self._sessions.of(principal.claims.user)):
             raise NoSuchSession(session_id)
         await self._sessions.end(session_id, SessionEnd.USER, caller)
@@ -87,11 +87,11 @@ class SelfService:
         if problem:
             raise PasswordRefused(problem)
         hashed = await self._hashes.hash(new)
-        # Hashing took a while. Whoever ended this session meanwhile, or set another password, must not be overruled.
+        # Hashing takes a while: if the session was ended or the password was set in that time, this change loses.
         if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
         if not await self._accounts.replace_own_password(user.id, checked, hashed, caller, keep=session):
-            raise CredentialsWrong("the password was changed meanwhile")
+            raise CredentialsWrong("the password was changed by another request")
 
     async def _check_current(self, attempt: Attempt, username: str, current: str) -> str:
         """The stored hash, if it is that of the current password."""

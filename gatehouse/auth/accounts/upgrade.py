@@ -1,4 +1,4 @@
-"""What accounts of an earlier release need before this one serves them. Safe to repeat at every start."""
+"""Upgrades accounts of an earlier release at the start. Safe to repeat."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.audit_trail import AuditTrail
     from gatehouse.stores.accounts.roles import Roles
 
-# Whom the audit trail names.
+# What the audit trail shows as the caller's address.
 ADDRESS = "upgrade"
 
 

@@ -1,4 +1,4 @@
-"""Changes to users, by whoever makes them: the console, the command line.
+"""Changes to users, from the console and the command line.
 
 Each is decided by the rules of `authority.py` on what its transaction meets, recorded with who did it and what changed,
 and shows on the next request of whom it concerns.
@@ -40,7 +40,7 @@ class UserChanges:
         self._hashes = hashes
 
     async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = ()) -> int:
-        """With an empty password hash nobody can log in under this name until a password is set."""
+        """With an empty password hash the user cannot log in until a password is set."""
         [user] = await self.add_many(actor, [(new, roles)])
         return user
 

@@ -36,7 +36,7 @@ class FactorAdministration:
         return credentials is not None and credentials.password_login
 
     async def reset(self, user: int, caller: Caller, actor: int | None = None) -> list[str]:
-        """For somebody who has lost them all; what there was. From then on the password alone logs in.
+        """Remove all factors of a user who lost them; returns which. From then on the password alone logs in.
 
         `actor` is who asks, if that is a user; whether they may is not checked here.
         """

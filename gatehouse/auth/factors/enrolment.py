@@ -27,7 +27,7 @@ CONFIRM_SECONDS = 600
 
 
 class NewTotp(NamedTuple):
-    """Shown to the person who enrols, and to nobody else."""
+    """Shown only to the user who enrols."""
 
     secret: str
     uri: str
@@ -68,7 +68,7 @@ class Enrolment:
         return await self.begin_for(found.user.id, found.user.username)
 
     async def begin_for(self, user: int, username: str) -> NewTotp:
-        """For whoever has shown by other means to be this user."""
+        """The caller has verified the user by other means."""
         secret = totp.new_secret()
         if not await self._factors.begin_totp(user, self._vault.seal(user, secret), self._clock()):
             raise AlreadyEnrolled("a second factor is on")
@@ -81,18 +81,18 @@ class Enrolment:
         if stored is None or stored.confirmed is not None or now >= stored.created + CONFIRM_SECONDS:
             raise NoSuchFactor("no enrolment is under way")
         code = read_code(typed)
-        right = await self._verifier.judge(user, stored.sealed, code) if code else None
+        right = await self._verifier.check(user, stored.sealed, code) if code else None
         if right is None or not await self._verifier.use(right):
             raise SecondFactorCodeWrong("enrolment")
         codes = recovery.new_codes()
         digests = recovery.digests(self._vault.open(user, stored.sealed), codes)
         if not await self._factors.confirm_totp(user, stored.sealed, now, digests):
-            raise NoSuchFactor("the enrolment was replaced meanwhile")
+            raise NoSuchFactor("the enrolment was replaced by another one")
         self._audit.record(Event.FACTOR_ADDED, caller, user=user, session=session, detail={"factor": "totp"})
         return codes
 
     async def end(self, principal: Principal, password: str, typed: str, caller: Caller) -> None:
-        """Needs the password and a code: whoever has only one of the two does not get rid of the other."""
+        """Needs the password and a code, so that knowing one of them is not enough to remove the other."""
         user = principal.claims.user
         await self._prove(principal, password, typed, caller)
         if await self._factors.end_totp(user):
@@ -114,7 +114,7 @@ class Enrolment:
         if found.totp is None:
             raise NoSuchFactor("no second factor is on")
         code = read_code(typed)
-        right = await self._verifier.judge(found.user.id, found.totp, code) if code else None
+        right = await self._verifier.check(found.user.id, found.totp, code) if code else None
         if right is None or not await self._verifier.use(right):
             await self._proof.failed(principal, caller, LoginFailure.SECOND_FACTOR)
             raise SecondFactorCodeWrong("own account")

@@ -54,11 +54,11 @@ class ForcedEnrolment:
         return await self._enrolment.confirm(user.id, typed, caller)
 
     async def _user(self, text: str) -> User:
-        """Whom the ticket was made for, if nothing about it has changed since."""
+        """The user the ticket was issued to, if the account has not changed since."""
         ticket = self._tickets.open(text)
         found = await self._users.credentials(ticket.content.username) if ticket else None
         if ticket is None or found is None:
-            raise TicketGone("not a ticket of ours, or not any more")
+            raise TicketGone("forged, expired or outdated")
         user = found.user
         if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
             raise TicketGone("the account has changed")

@@ -1,4 +1,4 @@
-"""A fresh proof that the caller is the owner of the account and not somebody at an unlocked screen.
+"""Re-authentication before a sensitive change: an open session is not enough, it may be an unlocked screen.
 
 The current password, guessed at no faster than at login: both count under the same key.
 """
@@ -51,7 +51,7 @@ class FreshProof:
         if found is None or not right:
             await self._attempts.failed(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong
-        # While the hash ran, other guesses may have locked the name, and somebody may have ended the session.
+        # While the hash ran, other failures may have locked the name, and the session may have ended.
         await self._attempts.raise_if_locked(attempt)
         if await self._sessions.live_epoch(principal.claims.session, found.user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")

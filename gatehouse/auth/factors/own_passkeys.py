@@ -22,7 +22,7 @@ DEFAULT_NAME = "Passkey"
 
 
 class Proof(NamedTuple):
-    """What somebody shows anew before a change: the current password, or a passkey."""
+    """Re-authentication before a change: the current password, or a passkey."""
 
     password: str | None
     credential: dict[str, Any] | None
@@ -62,7 +62,7 @@ class OwnPasskeys:
         """The proof was given for the options: their challenge, which only the same user can answer, carries it."""
         made = await self._ceremonies.registered(credential)
         if made.user != principal.claims.user:
-            raise PasskeyRefused("the challenge was given to somebody else")
+            raise PasskeyRefused("the challenge was issued to another user")
         shown = "".join(character for character in name if character.isprintable()).strip()[:NAME_LENGTH]
         passkey = Passkey(
             id=0,
@@ -94,7 +94,7 @@ class OwnPasskeys:
     async def _prove(self, principal: Principal, proof: Proof, caller: Caller) -> None:
         if proof.credential is not None:
             if (await self._verifier(proof.credential, caller)).user != principal.claims.user:
-                raise PasskeyRefused("a passkey of somebody else")
+                raise PasskeyRefused("a passkey of another user")
         elif proof.password:
             await self._proof.password(principal, proof.password, caller)
         else:

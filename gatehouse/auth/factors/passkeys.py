@@ -84,7 +84,7 @@ class Ceremonies:
         }
 
     def login_options(self) -> Json:
-        """For whoever comes: the authenticator knows whose passkey it holds."""
+        """For any user: the authenticator knows whose passkey it holds."""
         return {
             "challenge": self._login.make(Challenge()).text,
             "rpId": self.rp_id,
@@ -94,7 +94,7 @@ class Ceremonies:
         }
 
     async def registered(self, credential: Json) -> Registered:
-        """What a new passkey is, if it answers a challenge of ours that nobody has answered yet."""
+        """The new passkey, if it answers a challenge that we issued and that was not answered before."""
         ticket = await self._use(self._registration, credential)
         verified = await asyncio.to_thread(self._verify_registration, credential, ticket.text)
         return Registered(
@@ -120,7 +120,7 @@ class Ceremonies:
     async def _use(self, tickets: Tickets[Challenge], credential: Json) -> Ticket[Challenge]:
         ticket = tickets.open(_challenge_of(credential))
         if ticket is None:
-            raise TicketGone("a challenge that is not ours or has expired")
+            raise TicketGone("a forged or expired challenge")
         expires = ticket.expires + USED_MARGIN
         if not await self._state.swap_value(f"passkey|{ticket.id}", None, "used", expires, self._clock()):
             raise TicketGone("a challenge that was answered before")

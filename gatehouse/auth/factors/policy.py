@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class FactorMode(StrEnum):
     OPTIONAL = "optional"  # who has one is asked for it
     REQUIRED = "required"  # and everybody must have one
-    OFF = "off"  # nobody is asked
+    OFF = "off"  # no login needs one
 
 
 class FactorPolicy(NamedTuple):
@@ -25,7 +25,7 @@ class FactorPolicy(NamedTuple):
 
     @property
     def requires_some(self) -> bool:
-        """Whether anybody at all must have one; if not, nobody's roles have to be read."""
+        """Whether any user must have a factor; if not, roles need not be read."""
         return self.mode is FactorMode.REQUIRED or bool(self.roles)
 
     def requires(self, roles: Iterable[str]) -> bool:

@@ -58,5 +58,5 @@ class Tickets(Generic[T]):
 
 
 def _id(sealed: bytes) -> str:
-    """Random, and the same whatever way the text is spelled."""
+    """Random, and the same for every spelling of the text."""
     return sealed[:_NONCE_BYTES].hex()

@@ -1,6 +1,6 @@
 """Time-based one-time passwords (RFC 6238): SHA-1, 6 digits, 30 seconds, one step of skew to either side.
 
-Pure: the clock is handed in. That a code is accepted once is seen to by whoever asks: a matching code names its step,
+Pure: the clock is passed in. The caller makes sure that a code is accepted once: a matching code names its step,
 and a step is marked as used.
 """
 
@@ -44,7 +44,7 @@ def matching_step(secret: bytes, code: str, now: float) -> int | None:
 
 
 def accepted_until(step: int) -> float:
-    """When no node accepts the code of a step any more: so long its use must be remembered."""
+    """When no node accepts the code of a step any more; its use must be recorded until then."""
     return float((step + 1 + SKEW_STEPS) * STEP_SECONDS)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.state.protocol import State
 
-# A used code is remembered a little longer than it is accepted, for nodes whose clocks differ.
+# A used code is recorded a little longer than it is accepted, for nodes whose clocks differ.
 USED_MARGIN = 60
 NOBODY = 0  # no user has this number
 
@@ -46,7 +46,7 @@ class CodeVerifier:
         self._clock = clock
         self._decoy = totp.new_secret()
 
-    async def judge(self, user: int | None, sealed: bytes | None, code: Code) -> RightCode | None:
+    async def check(self, user: int | None, sealed: bytes | None, code: Code) -> RightCode | None:
         """The code as one that may be used, or None. Without a user or a factor the answer is always None."""
         owner = user if user is not None and sealed is not None else NOBODY
         secret = self._open(owner, sealed)
@@ -59,11 +59,11 @@ class CodeVerifier:
         return RightCode(code.kind, owner, digest) if found else None
 
     async def use(self, code: RightCode) -> bool:
-        """Use the code up; False if somebody has used it before."""
+        """Mark the code as used; False if it was used before."""
         now = self._clock()
         if code.kind is CodeKind.RECOVERY:
             return await self._factors.use_recovery_code(code.user, code.fingerprint, now)
-        # The secret is part of the key: who enrols anew within the same half minute has a new code to show.
+        # The secret is part of the key, so that a new enrolment within the same half minute can use its code.
         mark = f"totp|{code.user}|{code.step}|{code.fingerprint.hex()}"
         return await self._state.swap_value(mark, None, "used", totp.accepted_until(code.step) + USED_MARGIN, now)
 

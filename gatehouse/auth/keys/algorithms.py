@@ -50,7 +50,7 @@ class Algorithm(NamedTuple):
 
 
 def thumbprint(algorithm: Algorithm, public: bytes) -> str:
-    """The key's name: its RFC 7638 thumbprint, so nobody has to hand out names."""
+    """The key id: its RFC 7638 thumbprint."""
     canonical = json.dumps(algorithm.jwk(public), sort_keys=True, separators=(",", ":"))
     return _base64url(hashlib.sha256(canonical.encode()).digest())
 

@@ -107,7 +107,7 @@ class KeyRing:
     async def find(self, kid: str) -> VerificationKey | None:
         """The public half of a key; one that another node has just made is looked up in the store."""
         if kid not in self._public and self._clock() >= self._loaded + RELOAD_SECONDS:
-            with suppress(WrongSecret):  # told by housekeeping; to verify takes no secret
+            with suppress(WrongSecret):  # logged by the background task; verifying needs no secret
                 await self.load()
         if not self.loaded:
             raise StoreUnavailable("the signing keys have not been read yet")  # not the fault of the token

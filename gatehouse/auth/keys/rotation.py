@@ -65,7 +65,7 @@ class KeyRotation:
         return successor
 
     async def rotate_if_due(self) -> None:
-        """What age and settings bring about, on whichever node notices first: a rotation, the end of expired keys."""
+        """Rotate a key that is too old or has another algorithm than the setting, and delete expired keys."""
         now = self._clock()
         newest = self._newest()
         if newest is None or now >= newest.created + self._max_age:

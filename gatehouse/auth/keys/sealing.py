@@ -38,7 +38,7 @@ def seal(secret: bytes, purpose: str, name: str, content: bytes) -> bytes:
 
 
 def unseal(secrets: Sequence[bytes], purpose: str, name: str, sealed: bytes) -> bytes:
-    """The content, by whichever of the master secrets sealed it; `WrongSecret` if none did."""
+    """Decrypt with the master secret that encrypted it; raises `WrongSecret` if none of them did."""
     nonce, encrypted = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
     for secret in secrets:
         with suppress(InvalidTag):

@@ -1,4 +1,4 @@
-"""Attempts to prove a password, at login and at a change of it: locked names wait, failures are counted and recorded.
+"""Password attempts, at login and when a password is changed: locked names wait, failures are counted and recorded.
 
 Both count under the same key, so a change of the password is no second way to guess it.
 """
@@ -39,7 +39,7 @@ class Attempts:
             raise
 
     async def failed(self, attempt: Attempt, reason: LoginFailure) -> None:
-        """Count a failure; if the name was locked meanwhile, that is the answer, and the verdict is not told."""
+        """Count a failure. If the name is locked by now, `NameLocked` is raised instead of the real outcome."""
         try:
             failures = await self._throttle.failed(attempt.key)
         except NameLocked:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gatehouse.parsing import Rate
 
 LOCKOUT_STEPS = (30, 60, 120, 240, 480, 900)
-# Steps are remembered for a day after the last wait; a place for as long as a session can last.
+# Lockout steps are kept for a day after the last wait; a known place for 30 days.
 BACKOFF_KEPT_SECONDS = 86_400
 KNOWN_PLACE_SECONDS = 30 * 86_400
 # Widths under which an IPv6 address is counted, narrowest first, and how many times the rate each is allowed.
@@ -74,7 +74,7 @@ def address_buckets(address: str) -> tuple[tuple[str, int], ...]:
 
 
 class Lockout(NamedTuple):
-    """A name that must wait before it is tried again, and from where."""
+    """A locked name, and the place it is locked for."""
 
     name: str
     place: str
@@ -142,18 +142,18 @@ class Throttle:
         now = self._clock()
         failures = await self._state.failures(key)
         if failures is not None and failures.until > now:
-            raise NameLocked(failures.until - now, "this name must wait")
+            raise NameLocked(failures.until - now, "this name is locked")
 
     async def failed(self, key: str) -> Failures:
-        """Count a failure; if the name must wait meanwhile, it is not counted and the verdict is not told."""
+        """Count a failure. If the name is locked by now, it is not counted and `NameLocked` is raised."""
         failures = await self._state.record_failure(key, self._waits, self._clock())
         if failures is None:
             await self.raise_if_locked(key)
-            raise NameLocked(1, "this name must wait")
+            raise NameLocked(1, "this name is locked")
         return failures
 
     async def succeeded(self, key: str, username: str, address: str) -> None:
-        """Forget the failures, and remember the place."""
+        """Clear the failures, and record the place as known."""
         await self._state.clear_failures(key)
         mark = _place_mark(name_key(username), address_bucket(address))
         # Renewed at half its life, so that everyday logins write nothing.
@@ -162,12 +162,12 @@ class Throttle:
             await self._state.set_mark(mark, now + KNOWN_PLACE_SECONDS, now)
 
     async def lockouts(self) -> list[Lockout]:
-        """Who must wait, longest first."""
+        """Locked names, the longest wait first."""
         found = await self._state.locked(self._clock())
         return [Lockout(*_parts(each.key), each.failures, each.until) for each in found]
 
     async def lift(self, username: str, addresses: Iterable[str] = ()) -> int:
-        """Forget the failures of a name: everywhere it must wait, elsewhere, and at these addresses."""
+        """Clear the failures of a name: wherever it is locked, elsewhere, and at these addresses."""
         name = name_key(username)
         keys = {each.key for each in await self._state.locked(self._clock()) if _parts(each.key)[0] == name}
         keys |= {_key(name, ELSEWHERE), *(_key(name, address_bucket(address)) for address in addresses)}
@@ -185,7 +185,7 @@ class Unlimited(Throttle):
 
     async def admit_refresh(self, address: str) -> None: ...
 
-    def refresh_limits(self, address: str) -> Sequence[RateLimit]:  # noqa: ARG002 - nobody is counted
+    def refresh_limits(self, address: str) -> Sequence[RateLimit]:  # noqa: ARG002 - nothing is counted
         return ()
 
     async def admit_password_change(self, user: int) -> None: ...
@@ -221,7 +221,7 @@ def _place_mark(name: str, place: str) -> str:
 
 
 class _LocalRateLimiter:
-    """Rates counted in this process alone; when it is full the address seen longest ago is forgotten."""
+    """Rates counted in this process alone; when it is full, the address seen longest ago is evicted."""
 
     def __init__(self, rate: Rate) -> None:
         self._rate = rate

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.users import Credentials, User, Users
     from gatehouse.stores.state.protocol import Session, State
 
-# A captcha is marked as used a little longer than it lives, for nodes whose clocks differ.
+# A captcha stays marked as used a little longer than it is valid, for nodes whose clocks differ.
 USED_MARGIN = 60
 
 
@@ -96,7 +96,7 @@ class Login:
         # by nothing: not the answer, not its time.
         stored = (found and found.user.password) or await self._decoy_hashes.for_name(attempt.username)
         verdict = await self._hashes.check(stored, attempt.password)
-        right_code = await self._second_factor.judge(found, given)
+        right_code = await self._second_factor.check(found, given)
         failure = _failure(found, password_right=verdict.right)
         if failure is None and given.instead_of_captcha and right_code is None:
             failure = LoginFailure.SECOND_FACTOR
@@ -116,7 +116,7 @@ class Login:
         return OpenedLogin(session, factor)
 
     async def _pass_captcha(self, attempt: LoginAttempt, given: GivenCode, caller: Caller) -> None:
-        """Use up the captcha that is named, whatever comes of it, before anything costly happens."""
+        """Mark the captcha as used, even if the login fails, before anything costly happens."""
         refusal = await self._captcha_refusal(attempt, given)
         if refusal is None:
             await self._throttle.admit_all_logins(solved=not given.instead_of_captcha)

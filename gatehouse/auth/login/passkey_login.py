@@ -1,6 +1,6 @@
-"""Login by passkey, which stands for username, password, captcha and second factor.
+"""Login by passkey, which replaces username, password, captcha and second factor.
 
-There is nothing to guess, so no name is ever locked by it; the limit by address bounds what it costs.
+There is nothing to guess, so it never locks a name; the limit by address bounds its cost.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class RecentLogin(NamedTuple):
     browser: str
     factor: str
     session: str
-    active: bool  # its session lives
+    active: bool  # its session is live
     new_place: bool
 
 
@@ -58,11 +58,11 @@ class Places:
         self._clock = clock
 
     async def note(self, session: Session, caller: Caller) -> None:
-        """After a login. A notice that cannot be stored refuses nobody who has logged in."""
+        """Record the place of a login. If that fails, the login succeeds all the same."""
         try:
             new = await self._store.seen(session.user, place_of(caller), self._clock())
         except StoreUnavailable as problem:
-            log.warning("the place of a login was not remembered", user=session.user, problem=str(problem))
+            log.warning("the place of a login was not recorded", user=session.user, problem=str(problem))
             return
         if new:
             detail = {"browser": browser(caller.agent)}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import Session, State
 
 TICKET_SECONDS = 120
-# What became of a ticket is remembered a little longer than it lives, for nodes whose clocks differ.
+# The status of a ticket is kept a little longer than it is valid, for nodes whose clocks differ.
 KEPT_MARGIN = 60
 
 Qr = Ticket["QrRequest"]
@@ -96,7 +96,7 @@ class QrLogin:
         return f"{self._page}?ticket={self._tickets.make(request).text}"
 
     async def status(self, text: str, caller: Caller) -> QrState:
-        """Whoever is not the browser that asked learns no more than of a ticket that never was."""
+        """Any other browser than the one that asked gets the answer for an unknown ticket."""
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(caller):
             return QrState(QrStatus.EXPIRED)
@@ -124,7 +124,7 @@ class QrLogin:
         if await self._move(ticket, None, _text(QrStatus.SCANNED, user)):
             return ticket.content
         if await self._read(ticket) != (QrStatus.SCANNED, user):
-            raise TicketGone("scanned by somebody else, or answered")
+            raise TicketGone("scanned by another user, or already answered")
         return ticket.content
 
     async def confirm(self, text: str, principal: Principal, caller: Caller) -> None:
@@ -153,7 +153,7 @@ class QrLogin:
     def _require(self, text: str) -> Qr:
         ticket = self._open(text)
         if ticket is None:
-            raise TicketGone("not ours, or expired")
+            raise TicketGone("forged or expired")
         return ticket
 
     async def _read(self, ticket: Qr) -> tuple[QrStatus, int | None]:

@@ -1,4 +1,4 @@
-"""The second factor of a login: where its code stands, whether it is right, and who may go without.
+"""The second factor of a login: where its code is found, whether it is right, and who must have one.
 
 Clients that know nothing of second factors send the code where the answer of the captcha goes. Such a login needs no
 picture to be solved, so it must tell nothing: a wrong code fails as a wrong password does, in the same time, for names
@@ -61,11 +61,11 @@ class SecondFactor:
             return GivenCode(typed=True, code=code, instead_of_captcha=True)
         return GivenCode(bool(otp_code), read_code(otp_code), instead_of_captcha=False)
 
-    async def judge(self, found: Credentials | None, given: GivenCode) -> RightCode | None:
-        """Whether the code is right. Takes the same time for everybody, so it is asked before any verdict is told."""
+    async def check(self, found: Credentials | None, given: GivenCode) -> RightCode | None:
+        """Check the code. Takes the same time with and without a factor, so it runs before any answer."""
         if given.code is None:
             return None
-        return await self._verifier.judge(found.user.id if found else None, found.totp if found else None, given.code)
+        return await self._verifier.check(found.user.id if found else None, found.totp if found else None, given.code)
 
     async def require(
         self, found: Credentials, given: GivenCode, right: RightCode | None, trial: Attempt, attempts: Attempts
@@ -99,6 +99,6 @@ class SecondFactor:
             Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
         )
         if await self._passkeys.of(found.user.id):
-            # No ticket: whoever has the password only must not get past the passkey with an app of their own.
+            # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
             raise PasskeyNeeded(self._enrol_at)
         raise SecondFactorMissing(ticket_for(self._tickets, found.user), self._enrol_at)

@@ -116,7 +116,7 @@ class HashPool:
                 outcome = job.work(*job.values)
             except Exception as problem:  # noqa: BLE001 - it belongs to the caller, not to this thread
                 outcome = problem
-        with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: no caller waits any more
             job.loop.call_soon_threadsafe(self._settle, job, outcome, rescue)
 
     def _settle(self, job: _Job, outcome: object, rescue: bool) -> None:  # noqa: FBT001 - called by the event loop

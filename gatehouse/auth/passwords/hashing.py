@@ -52,7 +52,7 @@ def is_readable(stored: str) -> bool:
 
 
 def is_affordable(stored: str) -> bool:
-    """Whether a readable hash costs no more than a login may: whoever makes a file chooses the cost of checking it."""
+    """Whether checking this hash costs no more than a login may: an imported hash carries its own cost."""
     if stored.startswith(_BCRYPT):
         return int(stored[4:6]) <= BCRYPT_COST_MAX
     cost = argon2.extract_parameters(stored)

@@ -56,7 +56,7 @@ def _data_scope_claim(scope: DataScope) -> dict[str, Any]:
         return _claim(scope.role, CHOSEN_DEPARTMENTS, scope.departments)
     if scope.scope in {ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT}:
         return _claim(scope.role, scope.scope)
-    # Own rows, a number that nobody knows, or a choice of no department: an empty list might be read as no condition.
+    # Own rows, an unknown scope, or no chosen department: an empty list might be read as no condition.
     return _claim(scope.role, OWN_ROWS)
 
 

@@ -29,7 +29,7 @@ LOOK_SECONDS = 0.1
 LISTENERS_MAX = 200
 BUSY_SECONDS = 5
 PAGE = 500
-# The name of the log is renewed whenever somebody begins to listen.
+# The name of the log is renewed whenever a reader starts to listen.
 LOG_NAME_TTL = 30 * 86_400
 
 _LOG_NAME = "ended sessions"
@@ -46,13 +46,13 @@ class EndedSessions:
     def __init__(self, state: State, clock: Callable[[], float], closing: asyncio.Event) -> None:
         self._state = state
         self._clock = clock
-        self.closing = closing  # set when the worker is told to stop: nobody waits any longer then
+        self.closing = closing  # set when the worker stops: readers then stop waiting
         self._listeners = 0
         self._looking: asyncio.Task[None] | None = None
         self._change = asyncio.Event()
 
     async def read(self, position: str | None, limit: int = PAGE) -> FeedPage:
-        """What comes after a position; None stands before the oldest entry that may still matter."""
+        """The entries after a position; None starts with the oldest entry that may still matter."""
         log = await self._log_name()
         found = _POSITION.fullmatch(position or f"{log}:")
         if found is None or found[1] != log:
@@ -103,7 +103,7 @@ class EndedSessions:
         seen: str | None = None
         while True:
             newest = ""
-            with suppress(StoreUnavailable):  # whoever reads next is told
+            with suppress(StoreUnavailable):  # the next read raises it
                 newest = await self._state.ended_position()
             if newest != seen or self.closing.is_set():
                 seen = newest

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.ended_sessions import EndedSessions, FeedPage
     from gatehouse.stores.state.protocol import State
 
-# Of a recipient who does not come back. What it missed by then matters to nobody.
+# How long the position of a recipient is kept that does not poll. Older entries do not matter any more.
 POSITION_TTL = 30 * 86_400
 
 

@@ -43,7 +43,7 @@ class Presence:
         self._connections: Counter[int] = Counter()
         self._known = 0
         self._stale_at = 0.0
-        # Set when the worker is told to stop: connections that stay open would hold it up.
+        # Set when the worker stops: open connections would delay the stop.
         self.closing = asyncio.Event()
 
     @contextmanager

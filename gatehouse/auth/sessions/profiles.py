@@ -1,14 +1,14 @@
-"""Profiles as users/me shows them, remembered in the process under the user's epoch.
+"""The cache of profiles, in each worker, by user and epoch.
 
 Every change to a user, its roles or their perms raises the user's epoch in the state store, and every request reads
-the epoch together with its session: so what is remembered under an epoch is true while that epoch stands. Should a
-raise ever get lost (a kill between the two stores), the time limit is the net under it.
+the epoch together with its session: so a cached profile is valid until the epoch changes, which invalidates it. If a
+raise is lost (a kill between the writes to the two stores), the entry still expires after `CACHE_TTL_SECONDS`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.perms import ADMIN_PERMS, ROOT, expand
 from gatehouse.bounded_cache import BoundedCache
@@ -23,15 +23,14 @@ CACHE_TTL_SECONDS = 60.0
 
 
 class CachedProfile:
-    """A profile with the epoch it belongs to. `shown` is for the floor above: its own form of it, by language."""
+    """A profile, the epoch it was read under, and when it expires."""
 
-    __slots__ = ("epoch", "profile", "shown", "until")
+    __slots__ = ("epoch", "profile", "until")
 
     def __init__(self, profile: Profile, epoch: int, until: float) -> None:
         self.profile = profile
         self.epoch = epoch
         self.until = until
-        self.shown: dict[str, Any] = {}
 
 
 class Profiles:
@@ -55,7 +54,7 @@ class Profiles:
 
 
 async def effective_profile(users: Users, user: int) -> Profile | None:
-    """The profile with every perm that the user has, under all its names. Whoever is ROOT has all that exist."""
+    """The profile with every perm of the user, under all names. A user with the role ROOT has all that exist."""
     profile = await users.profile(user)
     if profile is None:
         return None

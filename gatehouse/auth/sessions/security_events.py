@@ -52,7 +52,7 @@ def gap_claims(missing_before: float, jti: str, issuer: str, audience: str) -> d
 
 
 def initiating_entity(reason: str) -> str:
-    """Whom CAEP names as the one who began it: a limit or a reused token is the policy's doing."""
+    """The `initiating_entity` of CAEP: a limit or a reused token counts as `policy`."""
     return "admin" if reason in _BY_ADMIN else "user" if reason in _BY_USER else "policy"
 
 

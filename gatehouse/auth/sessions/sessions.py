@@ -1,7 +1,7 @@
 """The rules of a session, all of them.
 
-A login opens one. It ends `idle` seconds after its last refresh, `longest` seconds after login, or when somebody
-ends it; whatever ends it, from that moment none of its tokens is accepted anywhere. Each refresh raises the
+A login opens one. It ends `idle` seconds after its last refresh, `longest` seconds after login, or when it is
+revoked; from that moment none of its tokens is accepted anywhere. Each refresh raises the
 session's generation by one; the refresh token of generation n is:
 
 - n current: rotated. Of several at once one rotates, the others find themselves one generation behind;
@@ -9,7 +9,7 @@ session's generation by one; the refresh token of generation n is:
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
 - anything else: stolen. The session ends, and that end is stored before the refusal is raised.
 
-Whatever ends before its time is written into the log of ended sessions in the same step, for the services that verify
+A session that is revoked is written to the log of ended sessions in the same step, for the services that verify
 tokens by themselves; `ended_sessions.py` reads it.
 """
 
@@ -107,7 +107,7 @@ class Sessions:
     async def refresh(
         self, session_id: str, generation: int, caller: Caller, limits: Sequence[RateLimit] = ()
     ) -> Rotation:
-        """The session as it stands after this refresh; its generation is that of the token to hand out.
+        """The session after this refresh; its generation is that of the token to return.
 
         The refresh is counted under `limits`, in the same step.
         """
@@ -127,8 +127,8 @@ class Sessions:
                 await self.end(session_id, expiry_reason(attempt.session), caller)
                 raise RefreshTokenInvalid(RefreshFailure.EXPIRED)
             case _:
-                # Two parties hold tokens of this session and one of them stole them; which, nobody can tell.
-                # The end is stored here, before the refusal leaves: whatever becomes of the answer, it stands.
+                # A reused token: two parties have tokens of this session, and there is no way to tell the thief.
+                # The revocation is committed before the refusal is raised, so it holds even if the answer is lost.
                 await self.end(session_id, SessionEnd.REUSE, caller)
                 raise RefreshTokenInvalid(RefreshFailure.REUSE)
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 TOKEN_TYPES = ("at+jwt", "JWT")
 # No token of ours is longer, and whatever is longer is not looked at. Tomcat and gunicorn take 8 KB of headers.
 MAX_TOKEN_LENGTH = 4096
-# Verifying a signature costs as much as all the rest of a request, so verified tokens are remembered.
+# Verifying a signature costs as much as all the rest of a request, so verified tokens are cached.
 CACHE_SIZE = 20_000
-# Of so many users the log is told that a claim was left out of their tokens.
+# Users for whom the log warns once that a claim was left out of their tokens.
 REDUCED_TOLD = 1_000
 
 log = logs.named("gatehouse.tokens")
@@ -49,7 +49,7 @@ class TokenSet(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """What an access token says, once it is believed."""
+    """The claims of a verified access token."""
 
     user: int
     session: str
@@ -58,7 +58,7 @@ class Claims(NamedTuple):
 
 
 def new_session_id(user: int) -> str:
-    """Begins with the user's id, so that whoever holds a token knows in which part of the state to look."""
+    """Begins with the user's id, so that a token names the part of the state that has the session."""
     return f"{user}-{secrets.token_urlsafe(16)}"
 
 
@@ -67,7 +67,7 @@ class RefreshTokens:
         self.rekey(*keys)
 
     def rekey(self, *keys: bytes) -> None:
-        """The first makes, all of them read."""
+        """The first key signs; every key verifies."""
         self._keys = keys
 
     def make(self, session: str, generation: int) -> str:
@@ -109,7 +109,7 @@ class AccessTokens:
         self._audience = audience
         self._token_type = token_type
         self._claim_set = claim_set
-        self._reduced: set[int] = set()  # users of whom the log has been told
+        self._reduced: set[int] = set()  # users the log was warned about
         self._verified: BoundedCache[str, Claims] = BoundedCache(CACHE_SIZE)
         self._key_ring_version = ring.version
 
@@ -145,10 +145,10 @@ class AccessTokens:
     async def verify(self, token: str, now: float) -> Claims | None:
         """The claims of a token that we made and that has not expired; None for anything else.
 
-        Whether its session still lives is another question, asked every time.
+        Whether its session is live is checked separately, on every request.
         """
         if self._ring.version != self._key_ring_version:
-            # The set of keys has changed: one may have been withdrawn, so everything is verified anew.
+            # The set of keys has changed and one may be revoked, so the cache is invalidated.
             self._verified.clear()
             self._key_ring_version = self._ring.version
         claims = self._verified.get(token)

@@ -1,7 +1,7 @@
-"""A captcha challenge that nobody has to remember: its id, opened with the key, is the challenge.
+"""A stateless captcha challenge: its id, decrypted with the key, is the challenge.
 
-Issuing writes nothing, so a flood of captcha requests fills no store. What must be remembered is only that
-a challenge was used: whoever opens one marks its `fingerprint` until `expires`. Pure: the clock is handed in.
+Issuing writes nothing, so a flood of captcha requests fills no store. What must be stored is only that
+a challenge was used: login marks its `fingerprint` until `expires`. Pure: the clock is passed in.
 """
 
 import hmac

@@ -15,5 +15,5 @@ _DRAWN: Final = str.maketrans({character: group[0] for group in GROUPS for chara
 
 
 def fold(typed: str) -> str:
-    """The drawn letters that were meant. Whatever is neither letter nor digit stays, and so stays wrong."""
+    """The drawn letters that were meant. Other characters stay as they are, and so the answer is wrong."""
     return typed.upper().translate(_DRAWN)
