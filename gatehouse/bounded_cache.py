@@ -1,4 +1,4 @@
-"""A dictionary that forgets its oldest entry when it is full: the one cache of this package."""
+"""A bounded cache: a dictionary that evicts its oldest entry when it is full."""
 
 from __future__ import annotations
 

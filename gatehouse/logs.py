@@ -14,7 +14,7 @@ from typing import Any
 _hidden = "rich" not in sys.modules
 if _hidden:
     sys.modules["rich"] = None  # type: ignore[assignment]  # what makes an import of it fail
-import structlog  # noqa: E402 - as said above
+import structlog  # noqa: E402 - see above
 
 if _hidden:
     del sys.modules["rich"]

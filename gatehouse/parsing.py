@@ -29,7 +29,7 @@ _RATE = re.compile(r"(\d+)\s*/\s*(\d*)\s*([a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many events in so many seconds."""
+    """`count` events in `seconds`."""
 
     count: int
     seconds: int
@@ -114,7 +114,7 @@ def seconds(low: int, high: int) -> Callable[[str], int]:
 
 
 def one_of(*words: str) -> Callable[[str], str]:
-    """One of the words as it stands here, however the case is written."""
+    """One of these words, spelled as here; the case of the text does not matter."""
     by_lowercase = {word.lower(): word for word in words}
 
     def read(text: str) -> str:

@@ -1,8 +1,8 @@
 """The master secret: from a setting, or from a file that the first start makes for the owner only.
 
-There may be several, one a line: the first makes what is new (sealed keys, refresh tokens, captchas), all of them
-open what is presented. So a secret is replaced in two steps that log nobody out: first every node learns to open with
-the new one, then it moves to the front.
+There may be several, one on each line: the first encrypts and signs (keys, refresh tokens, captchas), every one
+decrypts and verifies. So a secret is replaced in two steps that log nobody out: first the new one is added behind the
+old one on every node, then it moves to the front.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 32
 FEWEST_DIFFERENT = 10
-# Parts of the examples that people paste: a secret that somebody published is none.
+# Parts of published examples that people paste.
 _SAMPLES = (
     "changeme",
     "change-me",
@@ -38,7 +38,7 @@ def secret_path(settings: Settings) -> Path:
 
 
 def read_secrets(settings: Settings) -> tuple[bytes, ...]:
-    """The secrets in force, the one that makes first. Raises `SettingsError` if there is none or one is weak."""
+    """The secrets in force, the one that encrypts and signs first. Raises `SettingsError` if one is missing or weak."""
     if settings.secret:
         further = [(text, f"GATEHOUSE_SECRET_PREVIOUS, line {n}") for n, text in _lines(settings.secret_previous)]
         return tuple(_checked(*each) for each in [(settings.secret, "GATEHOUSE_SECRET"), *further])
@@ -57,7 +57,7 @@ def new_secret() -> bytes:
 
 
 def write_secrets(path: Path, lines: Sequence[bytes]) -> None:
-    """Replace the file in one step; it stays its owner's, whoever runs the command."""
+    """Replace the file in one step; its owner stays the same when another user runs the command."""
     owner = path.stat()
     aside = _written_aside(path, lines)
     if (os.getuid(), os.getgid()) != (owner.st_uid, owner.st_gid):
@@ -66,7 +66,7 @@ def write_secrets(path: Path, lines: Sequence[bytes]) -> None:
 
 
 def make_secret(settings: Settings) -> None:
-    """Make the secret file if the embedded default needs one and it is not there.
+    """Create the secret file if the embedded default needs one and there is none.
 
     Written aside and linked into place, so that of two starts at once both see one whole file.
     """
@@ -77,7 +77,7 @@ def make_secret(settings: Settings) -> None:
     try:
         os.link(aside, path)
     except FileExistsError:
-        return  # the other start was quicker: its secret counts
+        return  # another start was faster: its secret is used
     finally:
         aside.unlink()
 

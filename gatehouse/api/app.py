@@ -54,7 +54,7 @@ class App:
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
-        # What is reached over TLS is to be reached in no other way; who else serves on subdomains is not ours to say.
+        # HSTS without includeSubDomains: subdomains may belong to other services.
         https = service.settings.issuer.startswith("https://")
         self._transport = [("strict-transport-security", HSTS)] if https else []
         self._tracer = _tracer(service.settings.traces)
@@ -109,7 +109,7 @@ class App:
             log.warning("store unavailable", request=request.id, path=request.path[:LOGGED_LENGTH], problem=str(outage))
             return self._failure(outage, request)
         except Exception as fault:
-            # The last resort: whatever was not foreseen is told to the log, and to the caller only that it was.
+            # The last-resort handler: the log gets the whole error, the caller only that there was one.
             log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
 
@@ -125,7 +125,7 @@ class App:
         try:
             await reply.send(protocol.response_stream(reply.status, headers), protocol)
         except StoreUnavailable as outage:
-            # The head is out: to end the stream is all that can be said.
+            # The head is sent already, so all that is left is to end the stream.
             log.warning("store unavailable", problem=str(outage))
         except RSGIProtocolClosed:
             pass  # the client went while something was on its way to it

@@ -73,7 +73,7 @@ class Routes:
         node.setdefault(_METHODS, {})[method] = route
 
     def match(self, path: str) -> tuple[Methods, list[str]] | None:
-        """The methods of a path with parameters, and what stands for each of them."""
+        """The methods of a path with parameters, and the values of the parameters."""
         if len(path) > PATH_MAX:
             return None
         values: list[str] = []
@@ -139,7 +139,7 @@ def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
 
 
 def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:
-    """What lives outside `/api/v1`."""
+    """Routes outside `/api/v1`."""
     base = service.settings.base_path
     system = SystemEndpoints(service, metrics)
     resources = [

@@ -28,7 +28,7 @@ class AccountServices(NamedTuple):
 
 
 def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
-    """`caller` is whom the audit trail names for changes to accounts."""
+    """`caller` is what the audit trail records for changes to accounts."""
     accounts = _open_accounts(core, caller)
     return AccountServices(
         accounts=accounts,

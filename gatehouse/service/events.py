@@ -1,4 +1,4 @@
-"""Builds what tells others about sessions: who is online, and the feed of ended sessions."""
+"""Builds what reports about sessions: who is online, and the feed of ended sessions."""
 
 from __future__ import annotations
 

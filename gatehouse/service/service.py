@@ -126,18 +126,18 @@ class Service:
         """A worker that starts while the database is away serves as soon as it is back."""
         while not self.ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
-            with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` tells of a wrong secret
+            with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` logs a wrong secret
                 await self.ring.load()
         await run_every(NODE_RELOAD_SECONDS, self.reload_keys)
 
     async def reload_keys(self) -> None:
-        """Keep in step with the secret and the keys, which an operator or another node may change at any time."""
+        """Reload the secret and the keys, which an operator or another node may change at any time."""
         try:
             self._reload_secrets()
             await self.ring.load()
             await self.key_rotation.rotate_if_due()
         except (SettingsError, WrongSecret) as problem:
-            # What was good is kept: everybody stays logged in, and an operator has time to mend it.
+            # The previous secrets and keys stay in use, so nobody is logged out while an operator fixes it.
             log.warning("the master secret cannot be used", problem=str(problem))
 
     async def reseal(self, secret: bytes) -> int:
@@ -153,7 +153,7 @@ class Service:
 
 
 def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
-    """Build every part. `caller` is whom the audit trail names for changes to accounts."""
+    """Build every part. `caller` is what the audit trail records for changes to accounts."""
     core = open_core(settings, clock)
     factors = open_factors(core)
     login = open_login(core, factors.at_login)

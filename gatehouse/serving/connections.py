@@ -52,7 +52,7 @@ def bound_unread_answers(port: int) -> None:
 def _listeners(port: int) -> Iterator[socket.socket]:
     """The sockets of this process that listen on the port, each as a duplicate to be closed."""
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names are all that is needed
-        with suppress(OSError):  # closed meanwhile
+        with suppress(OSError):  # already closed
             if stat.S_ISSOCK(os.fstat(int(name)).st_mode):
                 found = socket.socket(fileno=os.dup(int(name)))
                 if _listens(found, port):

@@ -70,7 +70,7 @@ async def register(settings: Settings, node: str) -> None:
 
 
 async def renew_forever(service: Service, node: str) -> None:
-    """Runs in each worker. What another node was told at its start is not repeated here."""
+    """Runs in each worker. Disagreements are reported at the start only."""
     store, started = Nodes(service.database), time.time()
     while True:
         await asyncio.sleep(RENEW_SECONDS)

@@ -1,4 +1,4 @@
-"""What must be there before a worker starts: folder, secret, tables, keys, the first administrator."""
+"""Preparation of the start: data folder, secret, tables, signing key, the first administrator."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ log = logs.named("gatehouse")
 
 
 async def prepare(settings: Settings) -> str | None:
-    """Everything that must be there before a worker starts: folder, secret, tables, first administrator.
+    """Create what is missing.
 
-    Safe to run in several processes at once. Returns the administrator's password if one was made up.
+    Safe to run in several processes at once. Returns the administrator's password if one was generated.
     """
     if settings.embedded_accounts or settings.embedded_state or not (settings.secret or settings.secret_file):
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ async def prepare(settings: Settings) -> str | None:
 
 
 def _check_admin_password(settings: Settings) -> None:
-    """A password that anyone would try first is for trying things out on this machine, and for nothing else."""
+    """A weak password is accepted on loopback only, for trials."""
     problem = password_problem(settings.admin_password, ADMINISTRATOR) if settings.admin_password else None
     if problem and not settings.listens_on_loopback:
         raise SettingsError([f"GATEHOUSE_ADMIN_PASSWORD: {problem.value}"])

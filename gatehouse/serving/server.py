@@ -23,15 +23,15 @@ log = logs.named("gatehouse")
 
 
 def serve(settings: Settings) -> None:
-    """Prepare, announce, and serve until told to stop."""
-    gc.disable()  # until the workers are there: a fifth of the start would go into looking through new modules
+    """Prepare, announce, and serve until stopped."""
+    gc.disable()  # until the workers start: collecting while modules load is a fifth of the start
     malloc.keep_large_blocks()  # before there are threads that get heaps of their own; the workers inherit it
     logs.configure(settings.log_level, settings.log_format)
     _require_free_port(settings)
     _warn_of_taken_metrics_address(settings)
     node = nodes.new_node_id()
     # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked
-    # from this process, shall neither carry nor inherit.
+    # from this process, must not inherit.
     with ProcessPoolExecutor(1) as aside:
         prepared = aside.submit(_prepare, settings, node)
         from gatehouse.serving import workers  # noqa: PLC0415 - a quarter of a second, while the other process prepares
@@ -56,7 +56,7 @@ async def _prepare_and_register(settings: Settings, node: str) -> str | None:
 
 
 def _require_free_port(settings: Settings) -> None:
-    """The workers share their port with whoever binds it likewise: a second service must not join them unseen."""
+    """Workers bind with SO_REUSEPORT, so a second service on the port would silently get part of the requests."""
     problem = _bind_problem(settings.host, settings.port)
     if problem:
         raise SettingsError([f"cannot listen on {settings.host} port {settings.port}: {problem}"])
@@ -73,7 +73,7 @@ def _warn_of_taken_metrics_address(settings: Settings) -> None:
 
 
 def _bind_problem(host: str, port: int) -> str | None:
-    """Why nobody could listen here now; None if somebody could."""
+    """Why the address cannot be bound; None if it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gatehouse.settings import Settings
 
-# Time for requests in flight once the service is told to stop.
+# How long the workers drain requests in flight when the service stops.
 DRAIN_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
 MAX_CONNECTIONS = 16_384
@@ -49,7 +49,7 @@ def warm_up() -> None:
 
 
 def run(settings: Settings, node: str) -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     server = Server(
         "gatehouse",
         address=settings.host,
@@ -74,12 +74,12 @@ def run(settings: Settings, node: str) -> None:
             server.serve(target_loader=partial(load_app, settings, node, Path(folder)), wrap_loader=False)
         except SystemExit:
             if not server.interrupt_signal:
-                log.error("workers die as fast as they are started; giving up")  # noqa: TRY400 - no fault of this line
+                log.error("workers die as fast as they are respawned; giving up")  # noqa: TRY400 - no traceback needed
             raise
 
 
 class RespawnPolicy:
-    """Decides whether a dead worker is respawned. Stands in for granian's table of respawn times.
+    """Decides whether a dead worker is respawned. Replaces granian's table of respawn times.
 
     By itself granian stops the whole service, without a log line, when a worker dies within seconds of its start. Two
     kills in a row, by an operator or by the kernel when memory is short, are no reason for that. The table is private

@@ -29,7 +29,7 @@ STORE_RETRY_SECONDS = 2
 
 
 class NoSuchPath(Refused):
-    """Nothing lives here."""
+    """There is no such path."""
 
 
 class MethodNotAllowed(Refused):

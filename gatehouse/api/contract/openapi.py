@@ -66,7 +66,7 @@ def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:
         "summary": operation.summary,
         "tags": [operation.group],
         "responses": {"200": _success(operation, schemas)},
-        # Stated even where it is empty: these operations ignore whatever token comes along.
+        # Stated even where it is empty: these operations ignore a token.
         "security": [{"bearer": []}] if operation.secured else [],
     }
     description = _description(operation)

@@ -1,4 +1,4 @@
-"""Pages of results, as the consoles of this family ask for and read them."""
+"""Pages of results, in the format of the consoles."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class NewQrTicketData(Struct):
 
 
 class QrStatusData(Struct):
-    """`status` is WAITING, SCANNED, CONFIRMED, LOGGED_IN, CANCELED or EXPIRED; who scanned it is told when known."""
+    """`status` is WAITING, SCANNED, CONFIRMED, LOGGED_IN, CANCELED or EXPIRED; the user who scanned it if known."""
 
     ticket: str
     status: str
@@ -39,7 +39,7 @@ class QrStatusData(Struct):
 
 
 class QrRequestData(Struct):
-    """Who asks to be logged in."""
+    """The browser that asks to be logged in."""
 
     browser: str
     address: str
@@ -84,7 +84,7 @@ AUTH = (
         "qr_scan",
         "POST",
         f"{PREFIX}/auth/qr-code/scan",
-        "On the phone: who asks to be logged in",
+        "On the phone: which browser asks to be logged in",
         Group.AUTH,
         data=QrRequestData,
         body=QrTicketBody,

@@ -1,6 +1,6 @@
 """How the two variants of the contract differ: words and examples with which OpenAPI and the API page show both.
 
-An example named `A` or `B` stands where that variant puts its values, in the body or in the query.
+An example named `A` or `B` is in the body or in the query, where that variant has its values.
 """
 
 from __future__ import annotations

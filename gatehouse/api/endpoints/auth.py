@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.service import Service
 
 
-# So many are drawn in a quarter of a second; who comes after them is told to come again.
+# As many as are drawn in a quarter of a second; further requests are answered with 503.
 CAPTCHAS_WAITING = 500
 
 

@@ -3,8 +3,8 @@
 The stream has three events, each with its position as `id`:
 
     event: ended      data: {"sid": ..., "sub": ..., "at": ..., "reason": ...}
-    event: position   data: {"at": ..., "keep": ...}   all up to here has been told; sent every second
-    event: gap        data: {"missing_before": ...}    sessions that ended before this time may not have been told
+    event: position   data: {"at": ..., "keep": ...}   everything before it was sent; comes every second
+    event: gap        data: {"missing_before": ...}    sessions that ended before this time may be missing
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class EndedSessionsEndpoints:
         self._delivery = service.event_delivery
         self._service_keys = service.service_keys
         self._clock = service.clock
-        # For so many seconds after its end a session may still have tokens that have not expired.
+        # For this many seconds after its end a session may still have tokens that have not expired.
         self._keep = service.settings.access_ttl + CLOCK_SKEW
 
     async def stream(self, request: Request) -> Reply:

@@ -95,7 +95,7 @@ class FactorEndpoints:
 
 
 def qr_picture(text: str) -> str:
-    """A QR code as a data URI, black on white whatever the page looks like: phones read nothing else reliably."""
+    """A QR code as a data URI, black on white in every theme: phones read nothing else reliably."""
     import segno  # noqa: PLC0415 - only an enrolment needs it
 
     return str(segno.make(text, error="m", micro=False).svg_data_uri(scale=4, border=4, dark="#000", light="#fff"))

@@ -1,4 +1,4 @@
-"""Token introspection (RFC 7662): another service asks whether an access token is good right now."""
+"""Token introspection (RFC 7662): tells another service whether an access token is valid right now."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class IntrospectionEndpoint:
         return resource(await self._state_of(form["token"]), "application/json")
 
     async def _state_of(self, token: str) -> bytes:
-        """Every token that does not open anything is just inactive: why is nobody's business."""
+        """A token that is not valid is inactive; the reason is not disclosed (RFC 7662, 2.2)."""
         try:
             principal = await self._authenticator.authenticate(token)
         except AccessTokenInvalid:

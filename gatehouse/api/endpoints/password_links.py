@@ -1,4 +1,4 @@
-"""What the page behind a link to set a password asks."""
+"""The calls of the page behind a link that sets a password."""
 
 from __future__ import annotations
 

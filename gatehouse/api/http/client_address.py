@@ -1,7 +1,7 @@
 """The client's address: the peer of the connection, unless that peer is a proxy we trust to tell.
 
 A forwarding header is a list that each proxy appends to, so it is read from the right: the first address that is
-not a trusted proxy is the client, and whatever stands to its left was made up by that client.
+not a trusted proxy is the client; the entries to its left may be forged by that client.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def client_address(
     for hop in reversed(hops):
         address = _parse(_without_port(hop))
         if address is None:
-            return peer  # a hop that names no address ends what can be believed
+            return peer  # a hop without an address: entries before it cannot be trusted
         if not is_trusted(str(address), trusted):
             return str(address)
         peer = str(address)

@@ -1,4 +1,4 @@
-"""Cross-origin requests: answered for the configured origins, and for nobody else.
+"""Cross-origin requests: allowed for the configured origins only.
 
 Tokens travel in the Authorization header and not in cookies, so no credentials are ever allowed here.
 """

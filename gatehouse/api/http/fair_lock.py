@@ -15,7 +15,7 @@ RETRY_SECONDS = 1
 
 
 class FairLock:
-    """One holder at a time, in order; between two holders the event loop runs whatever else is ready.
+    """One holder at a time, in order; between two holders the event loop runs other tasks that are ready.
 
     Drawing a captcha takes ten times as long as users/me. Without the lock, users/me waits for every captcha that was
     asked for before it; with it, for one.

@@ -1,6 +1,6 @@
 """Reads a request: body, query, bearer token, client address. Variants A and B meet in `either`.
 
-Over an RSGI scope and protocol; nothing is parsed before somebody asks for it.
+Over an RSGI scope and protocol; everything is parsed lazily.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Request:
         self.id = request_id
         self.method: str = scope.method
         self.path: str = scope.path
-        self.parameters = _NO_PARAMETERS  # what stands for `{id}` and the like in the route's path
+        self.parameters = _NO_PARAMETERS  # values of `{id}` and the like in the route's path
 
     def header(self, name: str) -> str | None:
         value: str | None = self._headers.get(name)

@@ -92,7 +92,7 @@ def test_rows_that_cannot_be_taken_are_told_and_the_others_come(console: Console
     assert (report["code"], report["validCount"], report["invalidCount"]) == ("00000", 2, 8)
     assert report["messageList"] == [
         "row 3: there is a user Admin already",
-        "row 4: ANN stands in the sheet twice",
+        "row 4: ANN is in the sheet twice",
         "row 5: the username is missing",
         "row 6: gender is not valid",
         "row 7: mobile is not valid",

@@ -89,7 +89,7 @@ OPERATIONS = (
         "menu_options",
         "GET",
         "menus/options",
-        "Menus as choices; with `onlyParent` those that others can stand below",
+        "Menus as choices; with `onlyParent` only those that can have others below them",
         "sys:menu:list",
         or_perms=("sys:role:assign",),
         query=MenuOptionsQuery,

@@ -14,7 +14,7 @@ Perm = Annotated[str, Meta(min_length=1, max_length=128, examples=["sys:user:lis
 
 
 class RolePermsData(Struct):
-    """Of two generations of names the current one is shown; it stands for both."""
+    """A perm with two names is shown by its current name, which means both."""
 
     perms: list[str]
     known: Annotated[list[str], Meta(description="Every perm that a role gives or a menu carries.")]

@@ -1,4 +1,4 @@
-"""The console's role page. The menus of a role stand in `menus.py`."""
+"""The console's role page. The menus of a role are in `menus.py`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ OPERATIONS = (
         "delete_roles",
         "DELETE",
         "roles/{ids}",
-        "Delete roles, all of them or none; whoever holds one loses what it gives",
+        "Delete roles, all of them or none; their users lose the perms",
         "sys:role:delete",
         refusals=(refusals.FieldInvalid, refusals.GrantsMore, LastAdministrator, Missing),
     ),

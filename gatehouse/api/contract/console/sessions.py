@@ -34,13 +34,13 @@ def _operation(name: str, method: str, path: str, summary: str, perm: str, **mor
     return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
 
 
-# Whoever sees users or may disable them, which ends their sessions, may do the same here.
+# Needs the perms of the user page: to see users, and to disable them, which ends their sessions as well.
 OPERATIONS = (
     _operation(
         "live_sessions",
         "GET",
         "sessions",
-        "Who is logged in now: of everybody, of one user, or of those whom a search finds",
+        "Live sessions: of all users, of one user, or of the users that a search finds",
         "sys:session:list",
         or_perms=("sys:user:list",),
         query=LiveSessionQuery,

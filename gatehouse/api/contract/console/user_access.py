@@ -18,7 +18,7 @@ class NewPasswordBody(Struct):
 
 
 class PasswordLinkData(Struct):
-    """`url` lets whoever opens it set the password, once: hand it to the user and to nobody else."""
+    """`url` sets the password, once, for anyone who opens it: give it to the user only."""
 
     url: str
     expiresAt: str

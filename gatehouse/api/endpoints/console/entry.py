@@ -1,4 +1,4 @@
-"""What a console asks for when somebody gets in: the side menu, notices, dictionaries."""
+"""What a console requests after login: the side menu, notices, dictionaries."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 def tree(nodes: Sequence[N], make: Callable[[N, list[R]], R]) -> list[R]:
-    """Children below their parents, by sort number; a node whose parent is not among them stands at the top."""
+    """Children below their parents, by sort number; a node whose parent is not in the list is at the top."""
     known = {node.id for node in nodes}
     below: dict[int | None, list[N]] = {}
     for node in sorted(nodes, key=lambda node: (node.sort, node.id)):

@@ -53,7 +53,7 @@ _PROBLEMS = {
     Problem.NO_NAME: ("row {row}: the username is missing", "第 {row} 行：缺少用户名"),
     Problem.INVALID: ("row {row}: {about} is not valid", "第 {row} 行：{about} 格式不正确"),
     Problem.TAKEN: ("row {row}: there is a user {about} already", "第 {row} 行：用户名 {about} 已存在"),
-    Problem.TWICE: ("row {row}: {about} stands in the sheet twice", "第 {row} 行：用户名 {about} 重复"),
+    Problem.TWICE: ("row {row}: {about} is in the sheet twice", "第 {row} 行：用户名 {about} 重复"),
     Problem.NO_DEPARTMENT: ("row {row}: there is no one department {about}", "第 {row} 行：部门 {about} 不存在"),
     Problem.NO_ROLE: ("row {row}: there is no one role {about}", "第 {row} 行：角色 {about} 不存在"),
     Problem.NOT_GRANTED: ("row {row}: you cannot grant the role {about}", "第 {row} 行：无权授予角色 {about}"),

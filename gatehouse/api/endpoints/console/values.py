@@ -33,7 +33,7 @@ def number(field: str, value: int | str | bool) -> int:  # noqa: FBT001 - a valu
 
 
 def given_id(field: str, value: int | str | None) -> int | None:
-    """An id as a number or its text; 0 and nothing stand for the top of a tree."""
+    """An id as a number or its text; 0 and nothing mean the top of a tree."""
     if value is None or value == "":
         return None
     try:
