@@ -1,4 +1,4 @@
-"""What an operator types: the command `gatehouse`.
+"""The command line: `gatehouse`, for operators.
 
 Each noun is a file of its own that is imported when the noun is typed, so that `--help` and completion answer at
 once and `serve` carries nothing that only the other commands need.
@@ -28,7 +28,7 @@ COMMANDS = {
     "dept": ("dept", "Departments, the tree that users belong to."),
     "menu": ("menu", "What the console's side menu shows, and its buttons."),
     "session": ("session", "Who is logged in, and from where."),
-    "limit": ("limit", "Names that must wait after failed logins."),
+    "limit": ("limit", "Lockouts: names that are locked after failed logins."),
     "audit": ("audit", "Show the audit trail: who did what, from where, when and why."),
     "key": ("key", "Keys that sign access tokens."),
     "secret": ("secret", "The master secret, from which every other key is derived."),
@@ -95,7 +95,7 @@ def gatehouse(config: Path | None) -> None:
     Exit codes:
       0  done
       1  the answer is no: doctor found a fault, migrate --check found work, import
-         refused a row, or you said no
+         refused a row, or you answered no
       2  wrong usage: a name, a value or a setting; one line on standard error says which
       3  a store cannot be reached, or is not at the schema of this release
     """
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; whatever an operator can cause is told in plain lines on standard error."""
+    """Run one command. Errors that an operator can cause are one line each on standard error."""
     try:
         code = gatehouse.main(arguments, prog_name="gatehouse", standalone_mode=False)
     except NoArgsIsHelpError as bare:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.audit_trail import AuditEntry
 
 FOLLOW_SECONDS = 1.0
-# Events get their numbers before they are committed, so a smaller one may show up after a larger: look back so far.
+# Events get their ids before they are committed, so a smaller id may appear after a larger one: read this far back.
 LOOK_BACK = 500
 
 _COLUMNS = {
@@ -39,7 +39,7 @@ _COLUMNS = {
 
 
 class Since(click.ParamType[float]):
-    """A point in time: so long ago (`2h`), or a date."""
+    """A point in time: a duration ago (`2h`), or a date."""
 
     name = "since"
 
@@ -134,7 +134,7 @@ class _Watch:
         everything = await self._service.trail.read(newest=1)
         found = await self._service.trail.read(newest=limit, **self._filters)
         self._last = max([0, *(entry.id for entry in [*everything, *found])])
-        # What lies before the first look is not news, whether it was shown or not.
+        # Events before the first read are not new, even if they were not shown.
         self._seen = {entry.id for entry in await self._service.trail.read(after=self._last - LOOK_BACK)}
         return found
 

@@ -1,4 +1,4 @@
-"""`gatehouse completion`: the script that teaches a shell our commands."""
+"""`gatehouse completion`: the completion script of a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gatehouse doctor`: looks at everything a service depends on, and says what to do."""
+"""`gatehouse doctor`: checks everything that the service depends on, and says what to do."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _findings(config: Path | None) -> list[Finding]:
 
 
 async def _stores(given: Settings) -> list[Finding]:
-    """The stores can only be asked once they are open; what keeps them from opening is the finding then."""
+    """The stores can only be checked once they are open; if they cannot be opened, that is the finding."""
     try:
         require_data(given)
         service = open_service(given)

@@ -1,4 +1,4 @@
-"""What went wrong, in one line each and an exit code: 1 no, 2 wrong usage, 3 a store cannot be reached."""
+"""Errors as one line each and an exit code: 1 no, 2 wrong usage, 3 a store cannot be reached."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Explanation(NamedTuple):
 
 
 def explain(problem: Exception) -> Explanation | None:
-    """None: nobody foresaw this, and a traceback is the best there is to say."""
+    """None for an unexpected error, which gets a traceback."""
     code = exit_code(problem)
     return None if code is None else Explanation([_one_line(line) for line in _lines(problem)], code)
 

@@ -1,4 +1,4 @@
-"""`gatehouse import`: bring users along from another system."""
+"""`gatehouse import`: import users from another system."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SHOWN_ADAPTED = 20
 
 @click.group("import", no_args_is_help=True)
 def imports() -> None:
-    """Bring users along from another system.
+    """Import users from another system.
 
-    Ids, roles, departments and password hashes come along: people log in with the password they have. Run it as
-    often as you like: what is here already is compared, and only what differs is written. Passwords of users who are
-    here already stay as they are. A run that was stopped half-way continues when it is run again.
+    Ids, roles, departments and password hashes are kept: people log in with the password they have. Run it as
+    often as you like: existing accounts are compared, and only differences are written. Users who exist keep their
+    password. A run that was interrupted continues when it is run again.
     """
 
 
@@ -63,8 +63,8 @@ def common(command: F) -> F:
 async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwords: bool, as_json: bool) -> None:
     """Read sys_user, sys_role, sys_menu, sys_dept and the tables between them.
 
-    These are the tables of youlai-boot and its relatives. Nothing is written there. On a service that was just started
-    for the first time, its administrator makes way for the one who comes with the import.
+    These are the tables of youlai-boot and related backends. Nothing is written there. If the administrator of the
+    first start is still the only user and unchanged, the imported administrator replaces it.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ async def users(
 ) -> None:
     """Read a file of JSON Lines or CSV, as `gatehouse export` writes it.
 
-    Only the username is needed; what a line does not say stays as it is, or gets the default of a new user. A new
+    Only the username is needed; fields that a line leaves out keep their value, or get the default of a new user. A new
     user without a hash has no password that works: set one with `gatehouse user password`.
 
     \b
@@ -119,22 +119,22 @@ async def _import(service: Service, source: Source, *, dry_run: bool, overwrite:
     if as_json:
         output.as_document(_document(summary))
     else:
-        _say(summary)
+        _print_summary(summary)
     if summary.refused:
         click.get_current_context().exit(NO)
 
 
-def _say(summary: Summary) -> None:
+def _print_summary(summary: Summary) -> None:
     lines = [
-        {"what": what, "added": tally.added, "changed": tally.changed, "unchanged": tally.unchanged}
-        for what, tally in _tallies(summary).items()
+        {"what": what, "added": count.added, "changed": count.changed, "unchanged": count.unchanged}
+        for what, count in _counts(summary).items()
     ]
     columns = {"what": "", "added": "ADDED", "changed": "CHANGED", "unchanged": "UNCHANGED"}
     output.records(lines, columns, as_json=False, nothing="")
     if summary.skipped:
-        echo(f"{summary.skipped} deleted user(s) in the source left out.")
-    if summary.made_way:
-        echo(f"The administrator of the first start, {summary.made_way}, made way.")
+        echo(f"Skipped {summary.skipped} deleted user(s) of the source.")
+    if summary.replaced_admin:
+        echo(f"The administrator of the first start, {summary.replaced_admin}, was replaced.")
     for place, text in summary.adapted[:SHOWN_ADAPTED]:
         echo(f"Adapted: {place}: {text}")
     if len(summary.adapted) > SHOWN_ADAPTED:
@@ -144,7 +144,7 @@ def _say(summary: Summary) -> None:
     echo("Dry run: nothing was written." if summary.dry_run else "Done.")
 
 
-def _tallies(summary: Summary) -> dict[str, ImportCount]:
+def _counts(summary: Summary) -> dict[str, ImportCount]:
     return {
         "departments": summary.departments,
         "roles": summary.roles,
@@ -158,11 +158,11 @@ def _document(summary: Summary) -> dict[str, Any]:
     return {
         "dryRun": summary.dry_run,
         **{
-            what: {"added": tally.added, "changed": tally.changed, "unchanged": tally.unchanged}
-            for what, tally in _tallies(summary).items()
+            what: {"added": count.added, "changed": count.changed, "unchanged": count.unchanged}
+            for what, count in _counts(summary).items()
         },
         "skipped": summary.skipped,
-        "madeWay": summary.made_way,
-        "adapted": [remark._asdict() for remark in summary.adapted],
-        "refused": [remark._asdict() for remark in summary.refused],
+        "madeWay": summary.replaced_admin,  # the name since 0.1.0
+        "adapted": [{"place": remark.origin, "text": remark.text} for remark in summary.adapted],
+        "refused": [{"place": remark.origin, "text": remark.text} for remark in summary.refused],
     }

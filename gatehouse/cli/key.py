@@ -32,7 +32,7 @@ def key() -> None:
 
     One key signs; older ones still verify what they signed until it has expired, and are deleted then. A new one
     takes over by itself at the age of KEY_MAX_AGE, or when SIGNING_ALGORITHM is set to another algorithm. The public
-    halves stand at /.well-known/jwks.json.
+    keys are published at /.well-known/jwks.json.
     """
 
 
@@ -45,7 +45,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     \b
     next       will sign; published beforehand, so that everyone knows it
     signs      signs new tokens
-    verifies   signs nothing more; its tokens are honoured until they expire
+    verifies   signs nothing more; its tokens are accepted until they expire
 
     \b
     Example:
@@ -61,7 +61,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
 @json_option
 @with_service
 async def rotate(service: Service, *, as_json: bool) -> None:
-    """Make a new signing key that takes over from the present one. Nobody is logged out.
+    """Create a new signing key that takes over from the current one. Nobody is logged out.
 
     The new key is published first and signs 375 seconds later: every node knows it by then, and every service that
     verifies tokens by itself has fetched the published keys again. No restart is needed.
@@ -86,9 +86,9 @@ async def rotate(service: Service, *, as_json: bool) -> None:
 @json_option
 @with_service
 async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> None:
-    """Withdraw a key at once, because it may have leaked: whatever it signed is refused.
+    """Revoke a key at once, because it may have leaked: every token that it signed is refused.
 
-    Every node refuses its tokens within 15 seconds. Sessions live on: clients are told that their access token is
+    Every node refuses its tokens within 15 seconds. Sessions stay open: clients are told that their access token is
     not valid and refresh it. If the key was the one that signs, a new one takes its place. Services that verify
     tokens by themselves may have kept the key for the five minutes that /.well-known/jwks.json allows.
 

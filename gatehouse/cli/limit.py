@@ -1,4 +1,4 @@
-"""`gatehouse limit`: names that must wait after failed logins."""
+"""`gatehouse limit`: lockouts, names that are locked after failed logins."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @click.group(no_args_is_help=True)
 def limit() -> None:
-    """Names that must wait after failed logins.
+    """Lockouts: names that are locked after failed logins.
 
     Failures are counted by name and place. A place is an address from which the name has logged in before; all
-    other addresses together are "elsewhere", so guessing from afar does not lock the owner out at home.
+    other addresses together are "elsewhere", so guessing from there does not lock the owner out at a known address.
     """
 
 
@@ -28,7 +28,7 @@ def limit() -> None:
 @json_option
 @with_service
 async def list_(service: Service, *, as_json: bool) -> None:
-    """List the names that must wait now, the longest wait first. They need not be names of users.
+    """List the locked names, the longest wait first. They need not be names of users.
 
     \b
     Example:
@@ -36,14 +36,14 @@ async def list_(service: Service, *, as_json: bool) -> None:
     """
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
     found = [each._asdict() | {"until": Moment(each.until)} for each in await service.lockouts.all()]
-    output.records(found, columns, as_json=as_json, nothing="Nobody must wait.")
+    output.records(found, columns, as_json=as_json, nothing="No name is locked.")
 
 
 @limit.command("lift")
 @click.argument("name")
 @with_service
 async def lift(service: Service, name: str) -> None:
-    """Let a name try again at once, from everywhere; its failures are forgotten.
+    """Unlock a name, from everywhere; its failures are cleared.
 
     \b
     Example:

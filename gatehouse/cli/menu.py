@@ -1,4 +1,4 @@
-"""`gatehouse menu`: what the console's side menu shows, and the buttons that carry perms."""
+"""`gatehouse menu`: the menus of the console, and the buttons that carry perms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def menu() -> None:
     """What the console's side menu shows, and its buttons.
 
     Folders hold pages and links, pages hold buttons, a button carries a perm. A role has a button if it has its perm:
-    see `gatehouse role allow`. Which pages without buttons a role shows is said by `gatehouse menu assign`.
+    see `gatehouse role allow`. Pages without buttons are given to a role by `gatehouse menu assign`.
     """
 
 

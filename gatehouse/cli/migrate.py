@@ -1,4 +1,4 @@
-"""`gatehouse migrate`: the databases at the schema of this release."""
+"""`gatehouse migrate`: migrate the databases to the schema of this release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
-    """Bring the databases to this release.
+    """Migrate the databases to this release.
 
     On the embedded default `gatehouse serve` does this by itself; with a database of your own run it before the
     first start and with every upgrade. It may run on several nodes at once, and a second run changes nothing. An

@@ -1,6 +1,6 @@
-"""Where a new password comes from: asked for twice, read from standard input, or made up. Never an argument.
+"""Where a new password comes from: asked for twice, read from standard input, or generated. Never an argument.
 
-An argument stands in the history of the shell and in the list of processes, for everyone on the machine to read.
+An argument can be read in the history of the shell and in the list of processes.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
 @scope_options
 @with_service
 async def edit(service: Service, /, code: str, new_code: str | None, **given: Any) -> None:
-    """Change a role's code, name, place or data scope, or switch it off and on.
+    """Change a role's code, name, sort order or data scope, or disable and enable it.
 
     \b
     Examples:
@@ -106,7 +106,7 @@ async def edit(service: Service, /, code: str, new_code: str | None, **given: An
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_service
 async def delete(service: Service, code: str, *, yes: bool) -> None:
-    """Delete a role; whoever holds it loses what it gives.
+    """Delete a role; its users lose the perms.
 
     \b
     Example:
@@ -123,7 +123,7 @@ async def delete(service: Service, code: str, *, yes: bool) -> None:
 @click.argument("perms", nargs=-1, required=True, metavar="PERM...")
 @with_service
 async def allow(service: Service, code: str, perms: tuple[str, ...]) -> None:
-    """Let a role give one or more perms.
+    """Add one or more perms to a role.
 
     \b
     Example:
@@ -138,7 +138,7 @@ async def allow(service: Service, code: str, perms: tuple[str, ...]) -> None:
 @click.argument("perms", nargs=-1, required=True, metavar="PERM...")
 @with_service
 async def deny(service: Service, code: str, perms: tuple[str, ...]) -> None:
-    """Let a role no longer give one or more perms.
+    """Remove one or more perms from a role.
 
     \b
     Example:

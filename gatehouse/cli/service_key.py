@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def service_key() -> None:
     """Keys with which other services ask about tokens.
 
-    A service that shows its key at /oauth2/introspect is told whether a token is still good. Only a digest of the
+    With its key a service asks /oauth2/introspect whether a token is still valid. Only a digest of the
     key is stored.
     """
 
@@ -33,7 +33,7 @@ def service_key() -> None:
 @json_option
 @with_service
 async def add(service: Service, name: str, *, as_json: bool) -> None:
-    """Make a key for the service NAME and show it, once.
+    """Create a key for the service NAME and show it, once.
 
     \b
     Example:
@@ -69,7 +69,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_service
 async def revoke(service: Service, name: str, *, yes: bool) -> None:
-    """Take a service's key away; from then on it is refused.
+    """Revoke the key of a service; from then on it is refused.
 
     \b
     Example:

@@ -149,7 +149,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
 @contact_options
 @with_service
 async def edit(service: Service, /, name: str, **given: Any) -> None:
-    """Change what a user is called, where it belongs, how it looks.
+    """Change a user's name, department, avatar or contact fields.
 
     \b
     Examples:
@@ -168,7 +168,7 @@ async def edit(service: Service, /, name: str, **given: Any) -> None:
 @click.argument("name")
 @with_service
 async def disable(service: Service, name: str) -> None:
-    """Keep a user out: its sessions end at once, and it cannot log in.
+    """Disable a user: its sessions end at once, and it cannot log in.
 
     \b
     Example:
@@ -182,7 +182,7 @@ async def disable(service: Service, name: str) -> None:
 @click.argument("name")
 @with_service
 async def enable(service: Service, name: str) -> None:
-    """Let a disabled user log in again.
+    """Enable a user, who can log in again.
 
     \b
     Example:
@@ -197,7 +197,7 @@ async def enable(service: Service, name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_service
 async def delete(service: Service, name: str, *, yes: bool) -> None:
-    """Delete a user for good; its sessions end at once. To keep a user out for a while, disable it.
+    """Delete a user for good; its sessions end at once. To lock a user out for a while, disable it.
 
     \b
     Example:
@@ -286,6 +286,6 @@ def _show_once(password: str) -> None:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before what cannot be undone; without a terminal to ask on, --yes must have been said."""
+    """Ask before what cannot be undone; without a terminal, --yes is required."""
     if not yes:
         click.confirm(question, abort=True, err=True)

@@ -1,4 +1,4 @@
-"""Opens the parts of the service around a command, and closes them when it is done.
+"""Opens the service for a command, and closes it when the command is done.
 
 A command goes through the same rules as the service does, so what it changes is checked, recorded in the audit trail
 and seen by every node on its next request.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-# Whom the audit trail names for what an operator does: there is no address, and no request.
+# What the audit trail records for the operator, who has no address and no request.
 OPERATOR = Caller(address="cli")
 
 ID = click.IntRange(1, 2**63 - 1)
@@ -38,7 +38,7 @@ def settings_in_force() -> Settings:
 
 
 def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Callable[P, None]:
-    """Make a command of a coroutine that wants the service's parts as its first argument."""
+    """Make a command from a coroutine that takes the service as its first argument."""
 
     @wraps(work)
     def command(*arguments: P.args, **options: P.kwargs) -> None:

@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` and the administration page look at: how it stands, and what to do about it."""
+"""The checks of `gatehouse doctor` and the administration page: each yields findings, ok, warn or fail, and what to do."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def network(settings: Settings) -> Iterator[Finding]:
 
 
 def files(settings: Settings, config: Path | None) -> Iterator[Finding]:
-    """Databases, secret and settings are for the owner's eyes."""
+    """Databases, secret and settings must be readable by their owner only."""
     exposed = [path for path in _private(settings, config) if _others_may(path)]
     for path in exposed:
         mode = "700" if path.is_dir() else "600"

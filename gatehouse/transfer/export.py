@@ -133,6 +133,6 @@ def _write(file: BinaryIO, line: Line | None, form: Format) -> None:
 
 
 def _cells(line: Line) -> list[str]:
-    said = msgspec.to_builtins(line) | {"roles": " ".join(getattr(line, "roles", ()))}
+    values = msgspec.to_builtins(line) | {"roles": " ".join(getattr(line, "roles", ()))}
     words = {True: "true", False: "false"}
-    return [words[value] if isinstance(value := said.get(name, ""), bool) else quote(str(value)) for name in COLUMNS]
+    return [words[value] if isinstance(value := values.get(name, ""), bool) else quote(str(value)) for name in COLUMNS]

@@ -42,16 +42,16 @@ class FactorImport:
         self._dry_run = dry_run
 
     async def __call__(self, rows: AsyncIterator[FactorRow]) -> tuple[ImportCount, list[Remark]]:
-        """How many users got their factors, and why others did not. Who has a factor keeps it."""
+        """How many users got their factors, and why others did not. Users who have a factor keep it."""
         count, remarks = ImportCount(), []
-        async for place, copy in rows:
+        async for origin, copy in rows:
             try:
-                count.added += await self._bring(copy)
+                count.added += await self._import(copy)
             except (ValueError, Duplicate) as problem:
-                remarks.append(Remark(place, str(problem)))
+                remarks.append(Remark(origin, str(problem)))
         return count, remarks
 
-    async def _bring(self, copy: FactorCopy) -> bool:
+    async def _import(self, copy: FactorCopy) -> bool:
         user = await self._users.by_name(copy.username)
         if user is None and self._dry_run:
             return True  # it would have been added by now

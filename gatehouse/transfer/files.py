@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Key = TypeVar("Key")
 Row = TypeVar("Row")
 
-# Empty cells of these columns mean empty; of all others, that nothing is said.
+# An empty cell of these columns means an empty value; of all others, that the value is left out.
 _MAY_BE_EMPTY = {"avatar", "roles", "mobile", "email"}
 
 
@@ -54,7 +54,7 @@ class UserFile:
         self._first_reading()
 
     def _first_reading(self) -> None:
-        for place, line in self._read():
+        for origin, line in self._read():
             try:
                 match line:
                     case Remark():
@@ -62,15 +62,15 @@ class UserFile:
                     case UserLine():
                         self._users += 1
                     case DepartmentLine():
-                        _keep(self._departments, line.id, _department(place, line))
+                        _keep(self._departments, line.id, _department(origin, line))
                     case RoleLine():
-                        _keep(self._roles, line.code, _role(place, line))
+                        _keep(self._roles, line.code, _role(origin, line))
                         if line.menus is not msgspec.UNSET:
                             self._assigned[line.code] = frozenset(line.menus)
                     case MenuLine():
-                        _keep(self._menus, line.id, _menu(place, line))
+                        _keep(self._menus, line.id, _menu(origin, line))
             except ValueError as problem:
-                self.refused.append(Remark(place, str(problem)))
+                self.refused.append(Remark(origin, str(problem)))
 
     async def departments(self) -> Sequence[DepartmentRow]:
         return list(self._departments.values())
@@ -82,18 +82,18 @@ class UserFile:
         return list(self._menus.values()), self._assigned
 
     async def factors(self) -> AsyncIterator[FactorRow]:
-        for place, line in self._read():
+        for origin, line in self._read():
             if isinstance(line, FactorLine):
-                yield FactorRow(place, line)
+                yield FactorRow(origin, line)
 
     async def count(self) -> int:
         return self._users
 
     async def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
         batch: list[UserRow] = []
-        for place, line in self._read():
+        for origin, line in self._read():
             if isinstance(line, UserLine):
-                batch.append(_user(place, line))
+                batch.append(_user(origin, line))
             if len(batch) == BATCH:
                 yield len(batch), batch
                 batch = []
@@ -103,14 +103,14 @@ class UserFile:
     def _read(self) -> Iterator[tuple[str, Line | Remark]]:
         """Every line, or why it cannot be read."""
         for number, read in self._lines(self._path):
-            place = f"line {number}"
+            origin = f"line {number}"
             if isinstance(read, dict):
                 try:
-                    yield place, _line(read)
+                    yield origin, _line(read)
                 except (msgspec.ValidationError, ValueError) as problem:
-                    yield place, Remark(place, str(problem))
+                    yield origin, Remark(origin, str(problem))
             else:
-                yield place, Remark(place, read)
+                yield origin, Remark(origin, read)
 
 
 def _from_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -136,17 +136,17 @@ def _from_csv(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
         try:
             for row in reader:
                 uneven = None in row or None in row.values()
-                yield reader.line_num, "more or fewer cells than columns" if uneven else _said(row)
+                yield reader.line_num, "more or fewer cells than columns" if uneven else _non_empty(row)
         except csv.Error as problem:
             raise ValueError(f"{path.name}, line {reader.line_num}: {problem}") from None
 
 
-def _said(row: dict[str, str]) -> dict[str, Any]:
-    """The cells that say something. Their types are left to msgspec, which reads numbers and words from text."""
-    said: dict[str, Any] = {name: unquote(cell) for name, cell in row.items() if cell or name in _MAY_BE_EMPTY}
-    if "roles" in said:
-        said["roles"] = said["roles"].split()
-    return said
+def _non_empty(row: dict[str, str]) -> dict[str, Any]:
+    """The cells that have a value. msgspec converts their text to numbers and switches."""
+    fields: dict[str, Any] = {name: unquote(cell) for name, cell in row.items() if cell or name in _MAY_BE_EMPTY}
+    if "roles" in fields:
+        fields["roles"] = fields["roles"].split()
+    return fields
 
 
 def _line(value: dict[str, Any]) -> Line:
@@ -170,62 +170,64 @@ def _keep(known: dict[Key, Row], key: Key, row: Row) -> None:
     known[key] = row
 
 
-def _department(place: str, line: DepartmentLine) -> DepartmentRow:
+def _department(origin: str, line: DepartmentLine) -> DepartmentRow:
     policy.check_text("department name", line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
-    said = _said_by(line)
-    if "sort" in said:
-        policy.check_sort(said["sort"])
-    if said.get("code"):
-        policy.check_text("department code", said["code"])
+    fields = _set_fields(line)
+    if "sort" in fields:
+        policy.check_sort(fields["sort"])
+    if fields.get("code"):
+        policy.check_text("department code", fields["code"])
     return DepartmentRow(
-        place, line.id, line.name, line.parent, said.get("code"), said.get("sort"), said.get("enabled")
+        origin, line.id, line.name, line.parent, fields.get("code"), fields.get("sort"), fields.get("enabled")
     )
 
 
-def _role(place: str, line: RoleLine) -> RoleRow:
+def _role(origin: str, line: RoleLine) -> RoleRow:
     policy.check_role_code(line.code)
     policy.check_text("role name", line.name)
     for perm in line.perms:
         policy.check_perm(perm)
-    said = _said_by(line)
-    if "sort" in said:
-        policy.check_sort(said["sort"])
-    if "data_scope" in said:
-        policy.check_data_scope(said["data_scope"])
-    chosen = tuple(sorted(set(said["depts"]))) if "depts" in said else None
+    fields = _set_fields(line)
+    if "sort" in fields:
+        policy.check_sort(fields["sort"])
+    if "data_scope" in fields:
+        policy.check_data_scope(fields["data_scope"])
+    chosen = tuple(sorted(set(fields["depts"]))) if "depts" in fields else None
     perms = tuple(dict.fromkeys(line.perms))
-    return RoleRow(place, line.code, line.name, line.enabled, perms, said.get("sort"), said.get("data_scope"), chosen)
+    return RoleRow(
+        origin, line.code, line.name, line.enabled, perms, fields.get("sort"), fields.get("data_scope"), chosen
+    )
 
 
-def _menu(place: str, line: MenuLine) -> MenuRow:
+def _menu(origin: str, line: MenuLine) -> MenuRow:
     if not 0 < line.id < 2**53:
         raise ValueError(f"{line.id} is not an id")
     values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
     checked = complete({**values, "type": line.kind})
-    return MenuRow(place, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
+    return MenuRow(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
 
 
-def _user(place: str, line: UserLine) -> UserRow:
-    said = _said_by(line)
+def _user(origin: str, line: UserLine) -> UserRow:
+    fields = _set_fields(line)
     return UserRow(
-        place=f"{place} {line.username!r}",
-        id=said.get("id"),
+        origin=f"{origin} {line.username!r}",
+        id=fields.get("id"),
         username=line.username,
-        nickname=said.get("nickname"),
-        avatar=said.get("avatar"),
-        department=said.get("dept_id"),
-        password=said.get("password_hash"),
-        enabled=said.get("enabled"),
-        captcha_exempt=said.get("captcha_exempt"),
-        created=said.get("created"),
-        roles=frozenset(said["roles"]) if "roles" in said else None,
-        gender=said.get("gender"),
-        mobile=said.get("mobile"),
-        email=said.get("email"),
+        nickname=fields.get("nickname"),
+        avatar=fields.get("avatar"),
+        department=fields.get("dept_id"),
+        password=fields.get("password_hash"),
+        enabled=fields.get("enabled"),
+        captcha_exempt=fields.get("captcha_exempt"),
+        created=fields.get("created"),
+        roles=frozenset(fields["roles"]) if "roles" in fields else None,
+        gender=fields.get("gender"),
+        mobile=fields.get("mobile"),
+        email=fields.get("email"),
     )
 
 
-def _said_by(line: Line) -> dict[str, Any]:
+def _set_fields(line: Line) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}

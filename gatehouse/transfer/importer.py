@@ -1,4 +1,4 @@
-"""Brings the rows of a source into the accounts: departments, roles, then users in batches.
+"""Imports the rows of a source: departments, roles, menus, then users in batches.
 
 Each batch is one transaction, so a run that is killed leaves whole batches behind; running it again finds them
 unchanged and goes on. After each commit the epochs of those who changed are raised and the sessions end that must not
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gatehouse.transfer.plan import Change
     from gatehouse.transfer.rows import DepartmentRow, RoleRow, Source, UserRow
 
-# Whom the audit trail names.
+# What the audit trail records as the caller.
 CALLER = Caller(address="import")
 
 
@@ -62,26 +62,26 @@ class Importer:
         self._overwrite_passwords = overwrite_passwords
         self._secrets = secrets
         self._summary = Summary(dry_run)
-        self._makes_way: Held | None = None
+        self._replaceable_admin: Held | None = None
         self._gone: int | None = None
 
     async def __call__(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Summary:
-        """`progress` is told how many rows of users are done, and of how many."""
-        self._makes_way = await self._untouched_administrator()
-        here, root = await self._bring_departments(await source.departments())
-        codes = await self._bring_roles(await source.roles())
-        bring_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
-        self._summary.menus, remarks = await bring_menus(*await source.menus())
+        """`progress` is called with the number of user rows done, and their total."""
+        self._replaceable_admin = await self._untouched_administrator()
+        here, root = await self._import_departments(await source.departments())
+        codes = await self._import_roles(await source.roles())
+        import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
+        self._summary.menus, remarks = await import_menus(*await source.menus())
         self._summary.adapted += remarks
         context = Context(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
         async for read, rows in source.users():
-            await self._bring_users(rows, context, seen)
+            await self._import_users(rows, context, seen)
             done += read
             if progress:
                 progress(done, total)
-        bring_factors = FactorImport(self._database, self._secrets, self._entry, self._clock, dry_run=self._dry_run)
-        self._summary.factors, remarks = await bring_factors(source.factors())
+        import_factors = FactorImport(self._database, self._secrets, self._entry, self._clock, dry_run=self._dry_run)
+        self._summary.factors, remarks = await import_factors(source.factors())
         self._summary.adapted += remarks
         self._summary.skipped = source.skipped
         self._summary.refused[:0] = source.refused
@@ -95,12 +95,12 @@ class Importer:
         held = await self._bulk.held([], [profile.user.id]) if is_replaceable_admin(profile) else ()
         return held[0] if held else None
 
-    async def _bring_departments(self, rows: Sequence[DepartmentRow]) -> tuple[frozenset[int], int]:
+    async def _import_departments(self, rows: Sequence[DepartmentRow]) -> tuple[frozenset[int], int]:
         """The ids of all departments there will be, and the one for users without any."""
         here = {one.id: one for one in await self._departments.all()}
         parents = {one.id: one.parent for one in here.values()} | {row.id: row.parent for row in rows}
         cut = cut_cycles(parents, [row.id for row in rows])
-        self._summary.adapted += [moved_to_top(row.place, row.parent) for row in rows if row.id in cut]
+        self._summary.adapted += [moved_to_top(row.origin, row.parent) for row in rows if row.id in cut]
         rows = [replace(row, parent=None) if row.id in cut else row for row in rows]
         new = [row for row in rows if row.id not in here]
         changed = [row for row in rows if row.id in here and _department(row, here[row.id]) != here[row.id]]
@@ -116,7 +116,7 @@ class Importer:
         tops = [row.id for row in rows if row.parent is None]
         return frozenset(here) | {row.id for row in rows}, min(tops or here)
 
-    async def _bring_roles(self, rows: Sequence[RoleRow]) -> frozenset[str]:
+    async def _import_roles(self, rows: Sequence[RoleRow]) -> frozenset[str]:
         """The codes of all roles there will be."""
         here = {role.code: role for role in await self._roles.all()}
         known = {one.id for one in await self._departments.all()}
@@ -132,24 +132,24 @@ class Importer:
                 await self._state.raise_epochs(await self._roles.holders(here[role.code].id), self._clock())
         return frozenset(here) | {role.code for role in wanted}
 
-    async def _bring_users(self, rows: Sequence[UserRow], context: Context, seen: Seen) -> None:
+    async def _import_users(self, rows: Sequence[UserRow], context: Context, seen: Seen) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
         here = [held for held in await self._bulk.held(keys, ids) if held.user.id != self._gone]
-        decided = plan(rows, here, context, seen, self._makes_way)
+        decided = plan(rows, here, context, seen, self._replaceable_admin)
         self._count(decided)
         if not self._dry_run and (decided.added or decided.changed):
             await self._write(decided)
         for held in decided.removed:
-            self._summary.made_way = f"{held.user.username} (id {held.user.id})"
-            self._makes_way = None
-            # A dry run removes nothing, and must not meet it again. A real run may: under this id is somebody else.
+            self._summary.replaced_admin = f"{held.user.username} (id {held.user.id})"
+            self._replaceable_admin = None
+            # A dry run removes nothing, so later batches must skip it. In a real run the id is another user's by now.
             self._gone = held.user.id if self._dry_run else None
 
     def _count(self, decided: Plan) -> None:
-        tally = self._summary.users
-        tally.added += len(decided.added)
-        tally.changed += len(decided.changed)
-        tally.unchanged += decided.unchanged
+        count = self._summary.users
+        count.added += len(decided.added)
+        count.changed += len(decided.changed)
+        count.unchanged += decided.unchanged
         self._summary.refused += decided.refused
         self._summary.adapted += decided.adapted
 
@@ -171,9 +171,8 @@ class Importer:
                 for change in decided.changed
             ],
         )
-        # The id of whoever makes way goes to somebody else with this very commit. Sessions under it end before, so
-        # that a run killed in between leaves none behind that would open another's account; and after, for one that
-        # was opened meanwhile.
+        # The id of a replaced administrator belongs to another user with this commit. Its sessions end before, so that
+        # a run killed in between leaves none that would open the other's account; and after, for one opened since.
         for user in removed:
             await self._sessions.end_all(user.id, SessionEnd.DELETED, CALLER)
         await self._bulk.write_users(batch)
@@ -216,14 +215,14 @@ class Importer:
 
 
 def _department(row: DepartmentRow, here: Department) -> Department:
-    """The department as the row has it; what the row does not say is as it is here."""
+    """The department with the values of the row; values that the row leaves out stay."""
     given = {"name": row.name, "code": row.code, "sort": row.sort, "enabled": row.enabled}
-    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(here, parent=row.parent, **said)
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(here, parent=row.parent, **values)
 
 
 def _role(row: RoleRow, here: Role | None, known: Collection[int], now: float) -> Role:
-    """The role as the row has it; what the row does not say is as it is here."""
+    """The role with the values of the row; values that the row leaves out stay."""
     here = here or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
     scope = here.data_scope if row.data_scope is None else row.data_scope
     chosen = here.departments if row.departments is None else tuple(one for one in row.departments if one in known)

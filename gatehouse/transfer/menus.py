@@ -1,4 +1,4 @@
-"""Menus on the way in: from the tables of the youlai family or a file, into the accounts under their own ids."""
+"""Imports menus, under their own ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
 from gatehouse.stores.foreign.values import number, text
-from gatehouse.transfer.rows import ImportCount, MenuRow, Remark, cut_cycles, moved_to_top, shown
+from gatehouse.transfer.rows import ImportCount, MenuRow, Remark, cut_cycles, moved_to_top, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,32 +33,32 @@ _TYPES = {
 def read_row(row: Mapping[str, Any]) -> MenuRow | Remark | None:
     """One row of sys_menu; None for one that is deleted."""
     key = number(row["id"]) or 0
-    place = f"sys_menu {row['id']}"
+    origin = f"sys_menu {row['id']}"
     kind = _TYPES.get(text(row["type"]).strip().upper())
     if key <= 0 or kind is None:
-        return Remark(place, "not an id" if key <= 0 else f"no type of menu: {row['type']!r}")
+        return Remark(origin, "not an id" if key <= 0 else f"no type of menu: {row['type']!r}")
     path = str(row.get("route_path") or "")
     link = kind is MenuType.LINK
-    perm = canonical(shown(str(row["perm"] or ""), 128)) if kind is MenuType.BUTTON else ""
+    perm = canonical(printable(str(row["perm"] or ""), 128)) if kind is MenuType.BUTTON else ""
     return MenuRow(
-        place,
+        origin,
         Menu(
             id=key,
             parent=number(row.get("parent")) or None,
-            name=shown(str(row.get("name") or "")) or f"Menu {key}",
+            name=printable(str(row.get("name") or "")) or f"Menu {key}",
             type=kind,
-            route_name=shown(str(row.get("route_name") or ""), 255),
-            route_path="" if link and "://" in path else shown(path, 255),
-            component=shown(str(row.get("component") or ""), 255),
+            route_name=printable(str(row.get("route_name") or ""), 255),
+            route_path="" if link and "://" in path else printable(path, 255),
+            component=printable(str(row.get("component") or ""), 255),
             perm=perm,
-            icon=shown(str(row.get("icon") or "")),
-            redirect=shown(str(row.get("redirect") or ""), 255),
+            icon=printable(str(row.get("icon") or "")),
+            redirect=printable(str(row.get("redirect") or ""), 255),
             params=_params(row.get("params")),
             sort=number(row.get("sort")) or 0,
             visible=number(row.get("visible")) != 0,
             keep_alive=number(row.get("keep_alive")) == 1,
             always_show=number(row.get("always_show")) == 1,
-            external_url=path if link and "://" in path else shown(str(row.get("external_url") or ""), 1024),
+            external_url=path if link and "://" in path else printable(str(row.get("external_url") or ""), 1024),
         ),
     )
 
@@ -86,7 +86,7 @@ class MenuImport:
     async def __call__(
         self, rows: Sequence[MenuRow], assigned: Mapping[str, frozenset[int]]
     ) -> tuple[ImportCount, list[Remark]]:
-        """Make each menu as given, under its own id. Those of the first start make way, unless they were changed."""
+        """Create or change each menu. The menus of the first start are replaced, unless they were changed."""
         if not rows:
             return ImportCount(), []
         here = {menu.id: menu for menu in await self._menus.all()}
@@ -111,5 +111,5 @@ class MenuImport:
 def _without_cycles(rows: Sequence[MenuRow], here: Mapping[int, Menu]) -> tuple[list[MenuRow], list[Remark]]:
     parents = {menu.id: menu.parent for menu in [*here.values(), *(row.menu for row in rows)]}
     cut = cut_cycles(parents, [row.menu.id for row in rows])
-    remarks = [moved_to_top(row.place, row.menu.parent) for row in rows if row.menu.id in cut]
+    remarks = [moved_to_top(row.origin, row.menu.parent) for row in rows if row.menu.id in cut]
     return [replace(row, menu=replace(row.menu, parent=None)) if row.menu.id in cut else row for row in rows], remarks

@@ -1,13 +1,12 @@
-"""What rows of users mean for those who are here: pure decisions, the same for a dry run and a real one.
+"""Decides for each row of users whether it adds, changes or is refused. Pure: a dry run and a real run decide alike.
 
-A user is the same here and there if name and id are the same; a row without an id goes by the name alone. Then the
-row decides, save for the password, which stays as it is here unless the operator says otherwise: people may have
-changed it since, and an old hash must not come back. Ids are never bent to fit, because other systems refer to them:
-a row whose id or name belongs to somebody else here is refused.
+A row is an existing user if name and id are the same; a row without an id is matched by name. Its values then replace
+those of the user, except the password, which stays unless the operator asks for it: it may have been changed here
+since. Ids are never changed, because other systems refer to them: a row whose id or name belongs to another user is
+refused.
 
-One exception lets a console move in with all its ids. The administrator that the first start made holds id 1 and the
-name `admin`, and so does somebody in every console. While it is the only user and as the first start left it, it
-makes way for rows that need its id or its name.
+One exception: the administrator of the first start has id 1 and the name `admin`, which every console uses as well.
+While it is the only user and unchanged, a row that needs its id or its name replaces it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.passwords.hashing import is_affordable, is_readable
 from gatehouse.stores.accounts.users import User, name_key
-from gatehouse.transfer.rows import Remark, shown
+from gatehouse.transfer.rows import Remark, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is here, and what the operator wants."""
+    """Which departments and roles exist, and the operator's options."""
 
     departments: frozenset[int]
     root: int  # where users without a department belong
@@ -41,7 +40,7 @@ class Context:
 
 @dataclass(slots=True)
 class Seen:
-    """Names and ids that rows of this run have used, with the place of each. The first one has them."""
+    """Names and ids that rows of this run have used, with the origin of each; the first row wins."""
 
     names: dict[str, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
@@ -65,7 +64,7 @@ class Plan:
 
 
 def needs_place_of(row: UserRow, administrator: User) -> bool:
-    """Whether this row can only come in if the first administrator goes. One without a hash cannot replace it."""
+    """Whether this row can only be imported if the first administrator is replaced; one without a hash cannot."""
     same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
     return same and row.id is not None and row.password is not None
 
@@ -75,23 +74,23 @@ def plan(
     here: Sequence[Held],
     context: Context,
     seen: Seen,
-    makes_way: Held | None = None,
+    replaceable_admin: Held | None = None,
 ) -> Plan:
     decided = Plan()
     good = [_settled(row, context, decided) for row in rows if _is_good(row, context, seen, decided)]
-    if makes_way and any(needs_place_of(row, makes_way.user) for row in good):
-        decided.removed.append(makes_way)
-        here = [held for held in here if held.user.id != makes_way.user.id]
+    if replaceable_admin and any(needs_place_of(row, replaceable_admin.user) for row in good):
+        decided.removed.append(replaceable_admin)
+        here = [held for held in here if held.user.id != replaceable_admin.user.id]
     by_name = {name_key(held.user.username): held for held in here}
     by_id = {held.user.id: held for held in here}
     for row in good:
         same_name = by_name.get(name_key(row.username))
         same_id = same_name if row.id is None else by_id.get(row.id)
         if same_id is not None and same_id is not same_name:
-            decided.refused.append(Remark(row.place, f"id {row.id} belongs to {same_id.user.username!r} here"))
+            decided.refused.append(Remark(row.origin, f"id {row.id} belongs to {same_id.user.username!r} here"))
         elif same_name is not None and same_id is None:
             whose = f"the name {row.username!r} belongs to user {same_name.user.id} here"
-            decided.refused.append(Remark(row.place, whose))
+            decided.refused.append(Remark(row.origin, whose))
         elif same_name is None:
             decided.added.append((_new(row, context), row.roles or frozenset()))
         else:
@@ -102,7 +101,7 @@ def plan(
 def _is_good(row: UserRow, context: Context, seen: Seen, decided: Plan) -> bool:
     reason = _problem(row, context) or _clash(row, seen)
     if reason:
-        decided.refused.append(Remark(row.place, reason))
+        decided.refused.append(Remark(row.origin, reason))
     return reason is None
 
 
@@ -127,31 +126,31 @@ def _hash_problem(hashed: str) -> str | None:
 
 
 def _clash(row: UserRow, seen: Seen) -> str | None:
-    """Names are compared as login compares them, so `Ann` and `ann` cannot both come in."""
+    """Names are compared as login compares them, so `Ann` and `ann` cannot both be imported."""
     key = name_key(row.username)
     if key in seen.names:
         return f"the name {row.username!r} is that of {seen.names[key]} (case does not count)"
     if row.id is not None and row.id in seen.ids:
         return f"id {row.id} is that of {seen.ids[row.id]}"
-    seen.names[key] = row.place
+    seen.names[key] = row.origin
     if row.id is not None:
-        seen.ids[row.id] = row.place
+        seen.ids[row.id] = row.origin
     return None
 
 
 def _settled(row: UserRow, context: Context, decided: Plan) -> UserRow:
-    """The row with what must not stop it put right, and told."""
+    """The row with values that cannot be taken replaced, and reported as adapted."""
     if row.department is not None and row.department not in context.departments:
-        decided.adapted.append(Remark(row.place, f"there is no department {row.department}: put into {context.root}"))
+        decided.adapted.append(Remark(row.origin, f"there is no department {row.department}: put into {context.root}"))
         row = replace(row, department=context.root)
-    if row.nickname is not None and row.nickname != shown(row.nickname):
-        decided.adapted.append(Remark(row.place, f"the nickname became {shown(row.nickname)!r}"))
-        row = replace(row, nickname=shown(row.nickname) or row.username)
+    if row.nickname is not None and row.nickname != printable(row.nickname):
+        decided.adapted.append(Remark(row.origin, f"the nickname became {printable(row.nickname)!r}"))
+        row = replace(row, nickname=printable(row.nickname) or row.username)
     if row.avatar:
         try:
             policy.check_avatar(row.avatar)
         except ValueError as problem:
-            decided.adapted.append(Remark(row.place, f"{problem}: left empty"))
+            decided.adapted.append(Remark(row.origin, f"{problem}: left empty"))
             row = replace(row, avatar="")
     return _with_good_contact(row, decided)
 
@@ -165,7 +164,7 @@ def _with_good_contact(row: UserRow, decided: Plan) -> UserRow:
             if value is not None:
                 check(value)
         except ValueError as problem:
-            decided.adapted.append(Remark(row.place, f"{problem}: left empty"))
+            decided.adapted.append(Remark(row.origin, f"{problem}: left empty"))
             fields: dict[str, Any] = {name: nothing}
             row = replace(row, **fields)
     return row
@@ -210,7 +209,7 @@ def _compare(row: UserRow, held: Held, context: Context, decided: Plan) -> None:
 
 
 def _roles(row: UserRow, held: Held, context: Context) -> frozenset[str]:
-    """Roles that the source knows nothing of were given here, and stay."""
+    """Roles that the source does not have were granted here, and stay."""
     if row.roles is None:
         return held.roles
     ours = frozenset() if context.knows_roles is None else held.roles - context.knows_roles

@@ -1,4 +1,4 @@
-"""What every source is read into: departments, roles and users, each with the place it was read from."""
+"""The rows that every source is read into: departments, roles, menus, users; `origin` says where each was read."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ BATCH = 500
 
 
 class Remark(NamedTuple):
-    """Something to tell the operator about one row: why it was refused, or how it was adapted."""
+    """A message about one row: why it was refused, or how it was adapted."""
 
-    place: str
+    origin: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class DepartmentRow:
-    place: str
+    origin: str
     id: int
     name: str
     parent: int | None
@@ -34,7 +34,7 @@ class DepartmentRow:
 
 @dataclass(frozen=True, slots=True)
 class RoleRow:
-    place: str
+    origin: str
     code: str
     name: str
     enabled: bool
@@ -46,9 +46,9 @@ class RoleRow:
 
 @dataclass(frozen=True, slots=True)
 class UserRow:
-    """None is what the source does not say: an existing user keeps it, a new one gets the default."""
+    """None is a value that the source leaves out: an existing user keeps it, a new one gets the default."""
 
-    place: str
+    origin: str
     id: int | None
     username: str
     nickname: str | None = None
@@ -66,17 +66,17 @@ class UserRow:
 
 @dataclass(frozen=True, slots=True)
 class MenuRow:
-    place: str
+    origin: str
     menu: Menu
 
 
 class FactorRow(NamedTuple):
-    place: str
+    origin: str
     copy: FactorCopy
 
 
 class Source(Protocol):
-    """Read in this order: departments, roles, menus, users. What cannot be used is refused, and told in `refused`."""
+    """Read in this order: departments, roles, menus, users. Rows that cannot be used are listed in `refused`."""
 
     refused: list[Remark]
     adapted: list[Remark]
@@ -130,13 +130,13 @@ class Summary:
     menus: ImportCount = field(default_factory=ImportCount)
     factors: ImportCount = field(default_factory=ImportCount)
     skipped: int = 0
-    made_way: str | None = None  # the administrator of the first start, if it was replaced
+    replaced_admin: str | None = None  # the administrator of the first start, if an imported one replaced it
     refused: list[Remark] = field(default_factory=list)
     adapted: list[Remark] = field(default_factory=list)
 
 
-def shown(text: str, longest: int = 64) -> str:
-    """A name that people see, in a form that may be shown: nothing unprintable, no space around it, not too long."""
+def printable(text: str, longest: int = 64) -> str:
+    """The text without unprintable characters and surrounding space, cut to the longest length."""
     clean = "".join(character if character.isprintable() else " " for character in text)
     return clean.strip()[:longest].strip()
 
@@ -166,5 +166,5 @@ def _reaches_top(start: int, parents: Mapping[int, int | None]) -> bool:
     return True
 
 
-def moved_to_top(place: str, parent: int | None) -> Remark:
-    return Remark(place, f"the parent {parent} is missing or part of a cycle: moved to the top level")
+def moved_to_top(origin: str, parent: int | None) -> Remark:
+    return Remark(origin, f"the parent {parent} is missing or part of a cycle: moved to the top level")

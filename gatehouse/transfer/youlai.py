@@ -26,7 +26,7 @@ from gatehouse.stores.foreign.values import moment, number, text
 from gatehouse.stores.foreign.youlai import connect_youlai
 from gatehouse.transfer.data_scopes import data_scopes
 from gatehouse.transfer.menus import read_row
-from gatehouse.transfer.rows import BATCH, DepartmentRow, MenuRow, Remark, RoleRow, UserRow, shown
+from gatehouse.transfer.rows import BATCH, DepartmentRow, MenuRow, Remark, RoleRow, UserRow, printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -60,16 +60,16 @@ class Youlai:
         rows = []
         for row in sorted(await self._database.all("sys_dept"), key=_key):
             key = _key(row)
-            place = f"sys_dept {row['id']}"
+            origin = f"sys_dept {row['id']}"
             if _is_deleted(row):
                 continue
             if key <= 0:
-                self.refused.append(Remark(place, "not an id"))
+                self.refused.append(Remark(origin, "not an id"))
                 continue
-            name = self._label(place, row["name"], f"Department {key}")
-            code = shown(str(row.get("code") or "")) if "code" in row else None
+            name = self._label(origin, row["name"], f"Department {key}")
+            code = printable(str(row.get("code") or "")) if "code" in row else None
             parent = number(row["parent"]) or None  # the top has the parent 0
-            rows.append(DepartmentRow(place, key, name, parent, code, _sort(row)))
+            rows.append(DepartmentRow(origin, key, name, parent, code, _sort(row)))
         return rows
 
     async def roles(self) -> Sequence[RoleRow]:
@@ -84,14 +84,14 @@ class Youlai:
         rows = []
         for row in table:
             key, code = _key(row), str(row["code"] or "")
-            place = f"sys_role {key} {code!r}"
-            if _is_deleted(row) or not self._is_importable(place, code):
+            origin = f"sys_role {key} {code!r}"
+            if _is_deleted(row) or not self._is_importable(origin, code):
                 continue
             self._roles[key] = code
-            name = self._label(place, row["name"], code)
+            name = self._label(origin, row["name"], code)
             enabled, given = number(row["status"]) == 1, tuple(sorted(perms.get(key, ())))
             scope = scopes.get(key)
-            rows.append(RoleRow(place, code, name, enabled, given, _sort(row), scope, chosen.get(key, ())))
+            rows.append(RoleRow(origin, code, name, enabled, given, _sort(row), scope, chosen.get(key, ())))
         return rows
 
     async def _chosen_departments(self) -> dict[int, tuple[int, ...]]:
@@ -102,15 +102,15 @@ class Youlai:
                 chosen.setdefault(role, set()).add(department)
         return {role: tuple(sorted(departments)) for role, departments in chosen.items()}
 
-    def _is_importable(self, place: str, code: str) -> bool:
+    def _is_importable(self, origin: str, code: str) -> bool:
         try:
             policy.check_role_code(code)
         except ValueError as problem:
-            self.refused.append(Remark(place, str(problem)))
+            self.refused.append(Remark(origin, str(problem)))
             return False
         if code in self._roles.values():
-            # Joining the two would give the holders of one what the other gives.
-            self.refused.append(Remark(place, "another role of this code came first"))
+            # Merging the two would give users of one role the perms of the other.
+            self.refused.append(Remark(origin, "another role of this code came first"))
             return False
         return True
 
@@ -134,7 +134,7 @@ class Youlai:
         return given
 
     async def factors(self) -> AsyncIterator[FactorRow]:
-        """This family has none."""
+        """These consoles have none."""
         none: tuple[FactorRow, ...] = ()
         for row in none:
             yield row
@@ -177,11 +177,11 @@ class Youlai:
                 roles.setdefault(user, set()).add(self._roles[role])
         return roles
 
-    def _label(self, place: str, given: object, otherwise: str) -> str:
+    def _label(self, origin: str, given: object, otherwise: str) -> str:
         """A name that people see, put into a form that may be shown."""
-        name = shown(str(given or "")) or otherwise
+        name = printable(str(given or "")) or otherwise
         if name != given:
-            self.adapted.append(Remark(place, f"the name became {name!r}"))
+            self.adapted.append(Remark(origin, f"the name became {name!r}"))
         return name
 
 
@@ -196,7 +196,7 @@ def _is_deleted(row: dict[str, Any]) -> bool:
 
 def _user(row: dict[str, Any], roles: frozenset[str]) -> UserRow:
     return UserRow(
-        place=f"sys_user {row['id']} {row['username']!r}",
+        origin=f"sys_user {row['id']} {row['username']!r}",
         id=_key(row),
         username=str(row["username"] or ""),
         nickname=row.get("nickname") or str(row["username"] or ""),

@@ -42,7 +42,7 @@ def test_a_name_that_must_wait_is_listed_and_lifted(strict: Running) -> None:
         assert_failure(fail(client, "a|b"), 400, "A0210")
     assert "nothing to lift" in typed("limit", "lift", "nobody").done()
     assert typed("limit", "list", "--json").json == []
-    assert typed("limit", "list").done() == "Nobody must wait.\n"
+    assert typed("limit", "list").done() == "No name is locked.\n"
     assert "limit.lifted" in typed("audit", "--event", "limit.lifted").done()
 
 

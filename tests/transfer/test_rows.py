@@ -323,7 +323,7 @@ def test_a_person_reads_a_summary(place: Place, console: Console) -> None:
     assert outcome.code == 1
     lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
     assert "users 3 0 0" in lines
-    assert "The administrator of the first start, admin (id 1), made way." in lines
+    assert "The administrator of the first start, admin (id 1), was replaced." in lines
     assert lines[-2].startswith("Refused: sys_user 11 'ROOT': the name 'ROOT' is that of sys_user 1 'root'")
     assert lines[-1] == "Done."
 
