@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions that carry what the service said. None of them carries a token."""
+"""The exceptions of the client, with the code and message of the service. None of them carries a token."""
 
 from __future__ import annotations
 

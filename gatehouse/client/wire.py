@@ -57,7 +57,7 @@ class User:
 
 
 class Call(NamedTuple):
-    """One request. What stands in `hidden` goes into the query, out of sight of every log."""
+    """One request. The fields of `hidden` go into the query, and are left out of logs."""
 
     method: str
     path: str

@@ -1,1 +1,1 @@
-"""Remembers: a small Protocol for each memory, several engines behind it."""
+"""Storage: accounts (SQL), state (one protocol, several engines), and the databases of other systems, read-only."""

@@ -1,4 +1,4 @@
-"""What a store can say when it cannot answer."""
+"""The errors that stores raise."""
 
 
 class StoreError(Exception):
@@ -10,7 +10,7 @@ class StoreUnavailable(StoreError):
 
 
 class ValuesRefused(StoreUnavailable):
-    """The engine answers, and refuses these values: asking again is in vain."""
+    """The engine refuses these values: a retry would fail again."""
 
 
 class Duplicate(StoreError):
@@ -22,11 +22,11 @@ class Missing(StoreError):
 
 
 class InUse(StoreError):
-    """It cannot go while others refer to it."""
+    """It cannot be deleted or moved while others refer to it."""
 
 
 class LastAdministrator(InUse):
-    """After this change nobody could manage anything any more."""
+    """The change would leave no enabled administrator."""
 
 
 class RateExceeded(StoreError):

@@ -47,7 +47,7 @@ _WRITTEN = AuditEntry._fields[1:]  # all but the id
 
 
 async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
-    """Append inside somebody's transaction, so that a change and its event are stored together."""
+    """Append in the caller's transaction, so that a change and its event are committed together."""
     # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
     await db.exec_driver_sql(_insertion(db.dialect), [tuple(entry[1:]) for entry in entries])
     await count_logins(db, [(entry.at, entry.user) for entry in entries if entry.event == LOGIN and entry.user])
@@ -70,7 +70,7 @@ class Wanted(NamedTuple):
 
     since: float | None = None
     until: float | None = None
-    # None: whatever they are. Otherwise at least one of the three must fit.
+    # None: no filter. Otherwise at least one of the three must match.
     events: Sequence[str] | None = None
     people: Sequence[int] | None = None
     address: str | None = None
@@ -118,7 +118,7 @@ class AuditTrail:
         events: Sequence[str] = (),
         since: float | None = None,
     ) -> Sequence[AuditEntry]:
-        """Events in the order of their ids: those after an id, or only the `newest` so many."""
+        """Events in the order of their ids: those after an id, or only the `newest` ones."""
         query = select(audit_events).where(audit_events.c.id > after)
         if user is not None:
             query = query.where(audit_events.c.user == user)
@@ -134,7 +134,7 @@ class AuditTrail:
     async def page(self, wanted: Wanted, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
         """Events from the newest on, and how many there are; beyond `COUNTED` they are not counted any further.
 
-        Words are looked for among the newest `SEARCHED` of the span: what is rare would otherwise cost a look at all.
+        Words are searched among the newest `SEARCHED` events of the span: a rare word would otherwise scan them all.
         """
         conditions = wanted.conditions()
         if wanted.events is not None:

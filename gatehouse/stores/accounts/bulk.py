@@ -45,7 +45,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A user to insert; with id 0 the database gives it one. `entry` is told the id."""
+    """A user to insert; with id 0 the database assigns one, which is put into `entry`."""
 
     user: User
     roles: Sequence[str]
@@ -96,7 +96,7 @@ class Bulk:
         try:
             await self._write_users(batch)
         except IntegrityError:
-            raise Duplicate("somebody else is changing the same users right now: run the import again") from None
+            raise Duplicate("another process is changing the same users right now: run the import again") from None
 
     async def _write_users(self, batch: Batch) -> None:
         async with self._database.writing() as db:
@@ -119,7 +119,7 @@ class Bulk:
             await _record(db, entries)
 
     async def write_roles(self, wanted: Sequence[Role], entries: Sequence[AuditEntry]) -> None:
-        """Make each role as given, perms included; its id is ours."""
+        """Insert or update each role by its code, perms included."""
         async with self._database.writing() as db:
             for role in wanted:
                 values: dict[str, Any] = {
@@ -149,7 +149,7 @@ class Bulk:
             return (await db.scalars(select(users.c.id).where(users.c.department.in_(below(tops))))).all()
 
     async def write_departments(self, wanted: Sequence[Department], entries: Sequence[AuditEntry]) -> None:
-        """Make each department as given, under its own id; parents stand before their children."""
+        """Insert or update each department under its own id; parents come before their children."""
         async with self._database.writing() as db:
             known = set(await db.scalars(select(departments.c.id)))
             # A tree may be turned upside down on the way to its new form: parents are set when all are there.
@@ -222,7 +222,7 @@ async def _record(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
 
 
 async def _skip_used_ids(db: AsyncConnection, table: str) -> None:
-    """Rows came with ids of their own: those that the database gives must lie beyond them. SQLite sees to it itself."""
+    """Rows were inserted with their own ids, so the sequence must continue behind them. SQLite does so by itself."""
     if db.dialect.name == "postgresql":
         await db.execute(
             text(

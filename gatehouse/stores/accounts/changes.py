@@ -70,7 +70,7 @@ class Changes:
                 raise LastAdministrator("one enabled administrator must remain: make another one first")
 
     async def _administrated(self, db: AsyncConnection) -> bool:
-        """Whether somebody can log in and manage everything."""
+        """Whether there is an enabled administrator."""
         perms: dict[tuple[int, str], set[str]] = {}
         for row in await db.execute(
             select(roles.c.id, roles.c.code, role_perms.c.perm).outerjoin(role_perms).where(roles.c.enabled)

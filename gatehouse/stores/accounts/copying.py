@@ -72,7 +72,7 @@ async def copy_accounts(source: Database, target: Database, progress: Progress) 
     """Both must be at this release's schema, and the target empty or left by a move that was interrupted."""
     await migrate.check(source)
     await migrate.check(target)
-    async with source.writing() as held:  # the write lock: the source stands still until we are done
+    async with source.writing() as held:  # the write lock: the source does not change until we are done
         await _begin(held, target)
         for table in TABLES:
             await _copy(held, target, table, progress)
@@ -126,7 +126,7 @@ async def _copy(held: AsyncConnection, target: Database, table: Table, progress:
 
 async def _batches(held: AsyncConnection, table: Table, after: list[Any] | None) -> AsyncIterator[Sequence[Row[Any]]]:
     if "parent" in table.c:
-        # A row may stand below one with a higher number: all at once, parents first. These tables are small.
+        # The parent of a row may have a higher id: copy all rows at once, parents first. These tables are small.
         if after is None and (tree := await _parents_first(held, table)):
             yield tree
         return

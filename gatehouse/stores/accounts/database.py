@@ -156,7 +156,7 @@ class Database:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Whatever the driver raises, as the caller knows it."""
+        """Translate errors of the driver into `StoreError`."""
         try:
             yield
         except IntegrityError:

@@ -76,7 +76,7 @@ class DepartmentChange:
         if values.get("parent") is not None:
             await _require(self.db, values["parent"])
             if values["parent"] in set(await self.db.scalars(below([department]))):
-                raise InUse(f"department {department} cannot stand below itself")
+                raise InUse(f"department {department} cannot be below itself")
         await self.db.execute(update(departments).where(departments.c.id == department).values(**values))
 
     async def delete_departments(self, ids: Sequence[int]) -> None:
@@ -90,7 +90,7 @@ class DepartmentChange:
             raise InUse(f"department {shown(ids)} still has departments below it")
         if not await self.db.scalar(select(func.count()).where(departments.c.id.not_in(ids))):
             raise InUse("the last department stays: every user has a place in one")
-        # A department cannot go before those that stand below it.
+        # Children are deleted before their parents.
         await self.db.execute(update(departments).where(departments.c.id.in_(ids)).values(parent=None))
         await self.db.execute(delete(departments).where(departments.c.id.in_(ids)))
 
@@ -108,7 +108,7 @@ def _department(row: Any, members: int = 0) -> Department:
 
 
 def below(tops: Sequence[int]) -> Select[Any]:
-    """The ids of these departments and of all that stand below them."""
+    """The ids of these departments and of all below them."""
     tree = select(departments.c.id).where(departments.c.id.in_(tops)).cte("tree", recursive=True)
     # UNION without ALL ends even where the tree leads in a circle.
     tree = tree.union(select(departments.c.id).where(departments.c.parent == tree.c.id))

@@ -1,4 +1,4 @@
-"""TOTP secrets and recovery codes. What is secret in them was sealed or digested by the floor above."""
+"""TOTP secrets and recovery codes, encrypted or hashed by `auth/factors` before they are stored."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Factors:
             after = rows[-1].user
 
     async def reseal(self, forms: Mapping[int, tuple[bytes, bytes]]) -> None:
-        """Replace the old form by the new one for each user; a secret that was replaced meanwhile stays."""
+        """Replace the old sealed secret by the new one for each user; one that has changed since stays."""
         async with self._database.writing() as db:
             for user, (old, new) in forms.items():
                 await db.execute(

@@ -1,4 +1,4 @@
-"""Signing keys, sealed under the master secret by the floor above; and the digests of service keys."""
+"""Signing keys, encrypted under the master secret by `auth/keys`; and the digests of service keys."""
 
 from __future__ import annotations
 

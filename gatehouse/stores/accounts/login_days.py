@@ -68,7 +68,7 @@ class LoginDays:
         self._database = database
 
     async def between(self, first: int, last: int) -> Mapping[int, Logins]:
-        """By day, those on which somebody logged in."""
+        """By day; days without a login are left out."""
         query = (
             select(login_days.c.day, func.count().label("people"), func.sum(login_days.c.logins).label("logins"))
             .where(login_days.c.day.between(first, last))

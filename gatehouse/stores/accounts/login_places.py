@@ -1,4 +1,4 @@
-"""Where users have logged in before. A place is a digest: what is stored tells nobody where that was."""
+"""Known login places of each user. A place is stored as a digest, so that it does not disclose the address."""
 
 from __future__ import annotations
 

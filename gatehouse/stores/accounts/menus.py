@@ -121,7 +121,7 @@ class MenuChange:
 
     async def set_menu(self, menu: int, **values: Any) -> None:
         if values.get("parent") is not None and values["parent"] in await _subtree(self.db, menu):
-            raise InUse(f"menu {menu} cannot stand below itself")
+            raise InUse(f"menu {menu} cannot be below itself")
         await self.db.execute(update(menus).where(menus.c.id == menu).values(**values))
 
     async def delete_menu(self, menu: int) -> list[int]:

@@ -93,7 +93,7 @@ async def exclusive(database: Database) -> AsyncIterator[Database]:
         return
     patient = Database(database.engine.url.render_as_string(hide_password=False), patient=True)
     try:
-        # Held by the transaction, so that it goes with the connection whatever becomes of us.
+        # Held by the transaction, so that it is released with the connection even if this process is killed.
         async with patient.reading() as connection:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
             yield patient

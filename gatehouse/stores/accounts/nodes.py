@@ -48,6 +48,6 @@ class Nodes:
             await db.execute(delete(nodes).where(nodes.c.id == node))
 
     async def prune(self, before: float) -> None:
-        """Forget nodes that were killed long ago."""
+        """Delete nodes that were killed long ago."""
         async with self._database.writing() as db:
             await db.execute(delete(nodes).where(nodes.c.seen < before))

@@ -56,7 +56,7 @@ class Passkeys:
             return list(await db.scalars(query))
 
     async def add(self, new: Passkey) -> int:
-        """The id in `new` is passed over. `Duplicate` if the credential is registered, to whomever."""
+        """The id in `new` is ignored. Raises `Duplicate` if the credential is registered, to any user."""
         try:
             async with self._database.writing() as db:
                 result = await db.execute(
@@ -78,7 +78,7 @@ class Passkeys:
         return new_id(result)
 
     async def used(self, passkey: Passkey, sign_count: int, at: float, *, backed_up: bool) -> bool:
-        """Store a use; False if another one has changed the counter meanwhile, or the passkey is gone."""
+        """Record a use; False if the counter has changed since it was read, or the passkey is gone."""
         async with self._database.writing() as db:
             result = await db.execute(
                 update(passkeys)
@@ -102,7 +102,7 @@ class Passkeys:
         return found
 
     async def delete_all(self, user: int) -> int:
-        """For an operator; the password logs the user in again, whatever it was before."""
+        """For an operator; the password logs the user in again, even where a passkey had replaced it."""
         async with self._database.writing() as db:
             await db.execute(update(users).where(users.c.id == user).values(password_login=True))
             result = await db.execute(delete(passkeys).where(passkeys.c.user == user))

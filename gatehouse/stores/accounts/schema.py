@@ -90,7 +90,7 @@ role_departments = Table(
     Column("department", ForeignKey("departments.id", ondelete="CASCADE"), primary_key=True, index=True),
 )
 
-# The tree of the console's navigation. A button carries a perm; who may press it is said by role_perms alone.
+# The tree of the console's navigation. A button carries a perm; role_perms decides who may use it.
 menus = Table(
     "menus",
     metadata,
@@ -168,7 +168,7 @@ audit_events = Table(
     Column("request", String(64)),
     Column("reason", String(64)),
     Column("detail", Text),
-    # Who did it, if it was done to somebody else or to no user at all.
+    # The user who did it, if it was done to another user or to none.
     Column("actor", BigInteger),
     Column("agent", String(200)),
     Index("ix_audit_events_user_id", "user", "id"),
@@ -192,7 +192,7 @@ login_failures = Table(
     Column("failures", Integer, nullable=False),
 )
 
-# Where a user has logged in before; a login from anywhere else is told to the user.
+# Where a user has logged in before; a login from anywhere else is shown to the user.
 login_places = Table(
     "login_places",
     metadata,

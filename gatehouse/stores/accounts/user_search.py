@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.database import Database
 
 BATCH = 500
-# A page is sparse if it takes one of so many hits, or more.
+# A page is sparse if it takes at most one in this many hits.
 SPARSE = 4
 
-# What may be sorted by. With the id behind it, so that no user stands on two pages.
+# Sort columns. The id is added, so that no user is on two pages.
 SORTS = {
     "id": users.c.id,
     "username": users.c.name_key,
@@ -124,7 +124,7 @@ class UserSearch:
             return list(await db.scalars(query))
 
     async def taken(self, usernames: Sequence[str]) -> set[str]:
-        """Those of the names, as they are looked up, that belong to somebody."""
+        """Which of the names, in the form of `name_key`, belong to a user."""
         keys = [name_key(name) for name in usernames]
         async with self._database.reading() as db:
             return set(await db.scalars(select(users.c.name_key).where(users.c.name_key.in_(keys))))

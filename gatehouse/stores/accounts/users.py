@@ -43,7 +43,7 @@ class User:
     nickname: str
     avatar: str
     department: int
-    password: str  # the hash; empty: nobody can log in with a password yet
+    password: str  # the hash; empty: no password is set yet
     enabled: bool
     captcha_exempt: bool
     created: float
@@ -98,7 +98,7 @@ class Profile:
 
 COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
 
-# What every login asks, put together once.
+# The query of every login, built once.
 _BY_NAME = select(*COLUMNS).where(users.c.name_key == bindparam("name"))
 _CREDENTIALS = (
     select(*COLUMNS, users.c.password_login, totp_secrets.c.sealed)
@@ -161,7 +161,7 @@ class Users:
         return Credentials(User(*columns), password_login, totp)
 
     async def profile(self, user: int) -> Profile | None:
-        # Not in one transaction: whatever changes in between raises the user's epoch, and the profile is read again.
+        # Not in one transaction: a change in between raises the user's epoch, so the profile is read again.
         found = await self._database.look_up(_BY_ID, user=user)
         if not found:
             return None

@@ -4,7 +4,7 @@ This is the hot path, so each engine is written for itself behind the one `State
 atomic, and what it reports has been made durable by the engine's own measure before it returns. An engine that
 cannot answer raises `StoreUnavailable`. Losing state logs everybody out and loses nothing else.
 
-Times are seconds since the epoch, handed in by the caller; an engine never asks a clock.
+Times are seconds since the epoch, passed in by the caller; an engine never reads a clock.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEEP_ENDED = 86400
 KEEP_EPOCH = 86400
 
 
-# The log of ended sessions holds so many at most; the oldest go first, and a reader who missed them is told.
+# The log of ended sessions holds at most this many; the oldest are dropped, and a reader who missed them is told.
 ENDED_SESSIONS_MAX = 200_000
 
 
@@ -97,7 +97,7 @@ class EndedPage(NamedTuple):
 
 
 class BackoffPolicy(NamedTuple):
-    """How failures turn into waiting: so many are free in a window, then each costs the next step."""
+    """Backoff after failures: `free` failures in a window cost nothing, then each locks for the next step."""
 
     free: int
     window: int
@@ -129,7 +129,7 @@ class State(Protocol):
         ...
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
-        """How the session stands, ended by time or not. The hot path: one read, and no more than is asked for."""
+        """The status of a session, expired or not. The hot path: one read."""
         ...
 
     async def rotate_session(
@@ -191,11 +191,11 @@ class State(Protocol):
     async def failures(self, key: str) -> Failures | None: ...
 
     async def clear_failures(self, key: str) -> bool:
-        """Forget the failures under `key`; False if there were none."""
+        """Clear the failures under `key`; False if there were none."""
         ...
 
     async def locked(self, now: float) -> Sequence[Failures]:
-        """Every key that must wait, longest first."""
+        """Every locked key, the longest wait first."""
         ...
 
     async def set_mark(self, key: str, expires: float, now: float) -> None:
@@ -222,7 +222,7 @@ class State(Protocol):
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """How often the engine was asked what, since it was opened: for the metrics."""
+        """Number of operations of each kind since the engine was opened, for the metrics."""
         ...
 
     async def ping(self) -> None:
@@ -230,7 +230,7 @@ class State(Protocol):
         ...
 
     async def identity(self) -> str:
-        """A random name that the store has kept since it was first asked: two nodes see the same store or not."""
+        """A random name, created at the first call and kept: tells whether two nodes use the same store."""
         ...
 
     async def advice(self) -> list[str]:
