@@ -16,7 +16,8 @@ from gatehouse.api.contract.factors import (
     RecoveryCodesData,
     SecondFactorData,
 )
-from gatehouse.api.endpoints.passkeys import iso, passkey_data
+from gatehouse.api.endpoints.passkeys import passkey_data
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class FactorEndpoints:
     async def logins(self, request: Request, principal: Principal) -> Reply:
         recent = await self._places.recent(principal.claims.user)
         listed = [
-            LoginData(iso(each.at), each.address, each.browser, each.factor, each.session, each.active, each.new_place)
+            LoginData(
+                iso_time(each.at), each.address, each.browser, each.factor, each.session, each.active, each.new_place
+            )
             for each in recent
         ]
         return success(LoginsData(listed), request.language)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +16,7 @@ from gatehouse.api.contract.passkeys import (
     ProofBody,
 )
 from gatehouse.api.contract.schemas import TokenData
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.factors.own_passkeys import Proof
 
@@ -83,12 +83,8 @@ class PasskeyEndpoints:
 
 
 def passkey_data(passkey: Passkey) -> PasskeyData:
-    used = iso(passkey.last_used) if passkey.last_used is not None else None
-    return PasskeyData(passkey.id, passkey.name, iso(passkey.created), used)
-
-
-def iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    used = iso_time(passkey.last_used) if passkey.last_used is not None else None
+    return PasskeyData(passkey.id, passkey.name, iso_time(passkey.created), used)
 
 
 def _proof(password: str | None, credential: Assertion | None) -> Proof:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.qr_login import NewQrTicketData, QrRequestData, QrStatusData, QrTicketBody, QrTicketQuery
 from gatehouse.api.contract.schemas import TokenData
-from gatehouse.api.endpoints.passkeys import iso
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.login.qr_login import TICKET_SECONDS
 from gatehouse.user_agent import browser
@@ -62,7 +62,7 @@ class QrEndpoints:
     async def scan(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(QrTicketBody)
         asked = await self._qr.scan(body.ticket, principal)
-        return success(QrRequestData(asked.browser, asked.address, iso(asked.asked)), request.language)
+        return success(QrRequestData(asked.browser, asked.address, iso_time(asked.asked)), request.language)
 
     async def confirm(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(QrTicketBody)

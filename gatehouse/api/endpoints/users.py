@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.sessions.profiles import CACHE_SIZE
 from gatehouse.bounded_cache import BoundedCache
@@ -40,9 +40,9 @@ class UserEndpoints:
         listed = [
             SessionData(
                 id=session.id,
-                openedAt=_iso(session.opened),
-                refreshedAt=_iso(session.rotated),
-                endsAt=_iso(session.ends),
+                openedAt=iso_time(session.opened),
+                refreshedAt=iso_time(session.rotated),
+                endsAt=iso_time(session.ends),
                 address=session.address,
                 agent=session.agent,
                 browser=browser(session.agent),
@@ -76,7 +76,3 @@ class UserEndpoints:
             roles=list(profile.roles),
             perms=list(profile.perms),
         )
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

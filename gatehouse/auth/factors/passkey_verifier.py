@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, Caller, Event
-from gatehouse.auth.factors.passkeys import from_base64url, is_clone
+from gatehouse.auth.factors.passkeys import is_clone
 from gatehouse.auth.refusals import PasskeyRefused
+from gatehouse.base64url import from_base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ the issuer: an answer that was made for another site is refused.
 from __future__ import annotations
 
 import asyncio
-import base64
 import binascii
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +17,7 @@ import msgspec
 
 from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
+from gatehouse.base64url import base64url, from_base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -164,15 +164,6 @@ class Ceremonies:
 def is_clone(before: int, after: int) -> bool:
     """A counter that does not rise: two devices hold the key. Authenticators that do not count always say 0."""
     return (before > 0 or after > 0) and after <= before
-
-
-def base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-
-def from_base64url(text: str) -> bytes:
-    """Raises `ValueError` for what is not base64url."""
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def _descriptor(passkey: Passkey) -> Json:

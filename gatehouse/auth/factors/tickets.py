@@ -5,13 +5,13 @@ A ticket is sealed for one purpose and opens for no other. What has to happen on
 
 from __future__ import annotations
 
-import base64
 import binascii
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from gatehouse.auth.keys.sealing import WrongSecret, seal, unseal
+from gatehouse.base64url import base64url, from_base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,14 +42,14 @@ class Tickets(Generic[T]):
     def make(self, content: T) -> Ticket[T]:
         expires = self._clock() + self._seconds
         sealed = seal(self._ring.secrets[0], self._purpose, "ticket", msgspec.msgpack.encode((expires, content)))
-        return Ticket(base64.urlsafe_b64encode(sealed).rstrip(b"=").decode(), _id(sealed), expires, content)
+        return Ticket(base64url(sealed), _id(sealed), expires, content)
 
     def open(self, text: str) -> Ticket[T] | None:
         """The ticket, or None if we did not make it for this purpose or it has expired."""
         if len(text) > _LONGEST or not text.isascii():
             return None
         try:
-            sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            sealed = from_base64url(text)
             content = unseal(self._ring.secrets, self._purpose, "ticket", sealed)
         except (binascii.Error, ValueError, WrongSecret):
             return None

@@ -11,7 +11,6 @@ A stored key names its algorithm; nothing that a token says has a part in the ch
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -29,6 +28,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_public_key,
 )
 from nacl.bindings import crypto_sign, crypto_sign_BYTES, crypto_sign_seed_keypair
+
+from gatehouse.base64url import base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ class Algorithm(NamedTuple):
 def thumbprint(algorithm: Algorithm, public: bytes) -> str:
     """The key id: its RFC 7638 thumbprint."""
     canonical = json.dumps(algorithm.jwk(public), sort_keys=True, separators=(",", ":"))
-    return _base64url(hashlib.sha256(canonical.encode()).digest())
+    return base64url(hashlib.sha256(canonical.encode()).digest())
 
 
 def _generate_p256() -> tuple[bytes, bytes]:
@@ -73,7 +74,7 @@ def _p256_signer(private: bytes) -> Sign:
 
 def _p256_jwk(public: bytes) -> dict[str, str]:
     numbers = cast("ec.EllipticCurvePublicKey", load_der_public_key(public)).public_numbers()
-    x, y = (_base64url(number.to_bytes(_COORDINATE_BYTES, "big")) for number in (numbers.x, numbers.y))
+    x, y = (base64url(number.to_bytes(_COORDINATE_BYTES, "big")) for number in (numbers.x, numbers.y))
     return {"kty": "EC", "crv": "P-256", "x": x, "y": y}
 
 
@@ -91,7 +92,7 @@ def _ed25519_signer(private: bytes) -> Sign:
 
 
 def _ed25519_jwk(public: bytes) -> dict[str, str]:
-    return {"kty": "OKP", "crv": "Ed25519", "x": _base64url(public)}
+    return {"kty": "OKP", "crv": "Ed25519", "x": base64url(public)}
 
 
 def _generate_rsa() -> tuple[bytes, bytes]:
@@ -106,7 +107,7 @@ def _rsa_signer(private: bytes) -> Sign:
 
 def _rsa_jwk(public: bytes) -> dict[str, str]:
     numbers = cast("rsa.RSAPublicKey", load_der_public_key(public)).public_numbers()
-    n, e = (_base64url(number.to_bytes((number.bit_length() + 7) // 8, "big")) for number in (numbers.n, numbers.e))
+    n, e = (base64url(number.to_bytes((number.bit_length() + 7) // 8, "big")) for number in (numbers.n, numbers.e))
     return {"kty": "RSA", "n": n, "e": e}
 
 
@@ -115,10 +116,6 @@ def _as_der(private: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> tuple[by
         private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()),
         private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
     )
-
-
-def _base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def _read_der(public: bytes) -> Any:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatehouse.base64url import base64url
+
 if TYPE_CHECKING:
     from gatehouse.auth.keys.ring import Signer
 
 _encode = msgspec.json.Encoder().encode
-_URL_SAFE = bytes.maketrans(b"+/", b"-_")
-
-
-def base64url(raw: bytes) -> str:
-    return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode()
 
 
 def encoded(claims: object) -> str:

@@ -16,8 +16,9 @@ import jwt
 
 from gatehouse import logs
 from gatehouse.auth.keys.algorithms import ALGORITHMS
-from gatehouse.auth.keys.jws import base64url, encoded, encoded_header
+from gatehouse.auth.keys.jws import encoded, encoded_header
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, smaller_and_smaller
+from gatehouse.base64url import base64url
 from gatehouse.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from gatehouse.api.contract.console.fields import Id, Number  # noqa: TC001 - msgspec reads the annotations
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.operation import PREFIX, Operation
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
@@ -43,9 +44,8 @@ class DepartmentBody(Struct):
 
 
 def _operation(name: str, method: str, path: str, summary: str, perm: str | None, **more: Any) -> Operation:
-    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
-    more["older_paths"] = (f"{PREFIX}/{path.replace('depts', 'dept', 1)}",)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+    older_path = f"{PREFIX}/{path.replace('depts', 'dept', 1)}"
+    return console_operation(name, method, path, summary, perm, older_paths=(older_path,), **more)
 
 
 OPERATIONS = (

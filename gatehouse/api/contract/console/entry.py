@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.console.operation import console_operation
+from gatehouse.api.contract.operation import PREFIX, Operation
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.auth import refusals
 
@@ -51,18 +52,8 @@ class DictionaryData(Struct):
     dictDataList: list[DictionaryItem]
 
 
-def _get(name: str, path: str, summary: str, data: Any, *more_refusals: type[Exception], **more: Any) -> Operation:
-    return Operation(
-        name,
-        "GET",
-        f"{PREFIX}/{path}",
-        summary,
-        Group.CONSOLE,
-        data=data,
-        secured=True,
-        refusals=(*more_refusals, *STORE_REFUSALS),
-        **more,
-    )
+def _get(name: str, path: str, summary: str, data: Any, *refused: type[Exception], **more: Any) -> Operation:
+    return console_operation(name, "GET", path, summary, data=data, refusals=refused, **more)
 
 
 OPERATIONS = (

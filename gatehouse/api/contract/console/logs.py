@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.console.operation import console_operation
+from gatehouse.api.contract.operation import PREFIX, Operation
 from gatehouse.api.contract.page import Page, PageQuery
 
 Date = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}", max_length=32, description="YYYY-MM-DD, in UTC.")]
@@ -78,17 +79,7 @@ class VisitStatistic(Struct):
 
 
 def _get(name: str, path: str, summary: str, data: Any, **more: Any) -> Operation:
-    return Operation(
-        name,
-        "GET",
-        f"{PREFIX}/{path}",
-        summary,
-        Group.CONSOLE,
-        data=data,
-        secured=True,
-        refusals=STORE_REFUSALS,
-        **more,
-    )
+    return console_operation(name, "GET", path, summary, data=data, **more)
 
 
 OPERATIONS = (

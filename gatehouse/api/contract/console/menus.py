@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from gatehouse.api.contract.console.fields import Flag, Id, Number
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.operation import PREFIX
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
@@ -78,14 +79,9 @@ class MenuBody(Struct):
     alwaysShow: Flag | None = None
 
 
-def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
-
-
 OPERATIONS = (
-    _operation("menus", "GET", "menus", "Menus as a tree", "sys:menu:list", query=MenuQuery, data=list[MenuRow]),
-    _operation(
+    console_operation("menus", "GET", "menus", "Menus as a tree", "sys:menu:list", query=MenuQuery, data=list[MenuRow]),
+    console_operation(
         "menu_options",
         "GET",
         "menus/options",
@@ -95,7 +91,7 @@ OPERATIONS = (
         query=MenuOptionsQuery,
         data=list[OptionData],
     ),
-    _operation(
+    console_operation(
         "menu_form",
         "GET",
         "menus/{id}/form",
@@ -105,7 +101,7 @@ OPERATIONS = (
         data=MenuForm,
         refusals=(refusals.FieldInvalid, Missing),
     ),
-    _operation(
+    console_operation(
         "add_menu",
         "POST",
         "menus",
@@ -115,7 +111,7 @@ OPERATIONS = (
         body_required=True,
         refusals=(Missing,),
     ),
-    _operation(
+    console_operation(
         "edit_menu",
         "PUT",
         "menus/{id}",
@@ -125,7 +121,7 @@ OPERATIONS = (
         body_required=True,
         refusals=(Missing, InUse),
     ),
-    _operation(
+    console_operation(
         "delete_menu",
         "DELETE",
         "menus/{id}",
@@ -133,7 +129,7 @@ OPERATIONS = (
         "sys:menu:delete",
         refusals=(refusals.FieldInvalid, Missing),
     ),
-    _operation(
+    console_operation(
         "role_menu_ids",
         "GET",
         "roles/{id}/menu-ids",
@@ -144,7 +140,7 @@ OPERATIONS = (
         refusals=(refusals.FieldInvalid, Missing),
         older_paths=(f"{PREFIX}/roles/{{id}}/menuIds",),
     ),
-    _operation(
+    console_operation(
         "assign_menus",
         "PUT",
         "roles/{id}/menus",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import LastAdministrator, Missing
+
+if TYPE_CHECKING:
+    from gatehouse.api.contract.operation import Operation
 
 Perm = Annotated[str, Meta(min_length=1, max_length=128, examples=["sys:user:list"])]
 
@@ -25,8 +28,8 @@ class RolePermsBody(Struct):
 
 
 def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    more["refusals"] = (refusals.FieldInvalid, *more.get("refusals", ()), Missing, *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+    more["refusals"] = (refusals.FieldInvalid, *more.get("refusals", ()), Missing)
+    return console_operation(name, method, path, summary, perm, **more)
 
 
 OPERATIONS = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gatehouse.api.contract.console.fields import Id  # noqa: TC001 - msgspec reads the annotations
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.operation import PREFIX
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
@@ -56,13 +57,8 @@ class RoleBody(Struct):
     deptIds: Annotated[list[Id], Meta(max_length=1000)] | UnsetType | None = UNSET
 
 
-def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
-
-
 OPERATIONS = (
-    _operation(
+    console_operation(
         "roles",
         "GET",
         "roles",
@@ -72,7 +68,7 @@ OPERATIONS = (
         data=Page[RoleRow],
         older_paths=(f"{PREFIX}/roles/page",),
     ),
-    _operation(
+    console_operation(
         "role_options",
         "GET",
         "roles/options",
@@ -81,7 +77,7 @@ OPERATIONS = (
         or_perms=("sys:user:list", "sys:user:create", "sys:user:update"),
         data=list[OptionData],
     ),
-    _operation(
+    console_operation(
         "role_form",
         "GET",
         "roles/{id}/form",
@@ -91,7 +87,7 @@ OPERATIONS = (
         data=RoleForm,
         refusals=(refusals.FieldInvalid, Missing),
     ),
-    _operation(
+    console_operation(
         "role_departments",
         "GET",
         "roles/{id}/dept-ids",
@@ -101,7 +97,7 @@ OPERATIONS = (
         data=list[str],
         refusals=(refusals.FieldInvalid, Missing),
     ),
-    _operation(
+    console_operation(
         "add_role",
         "POST",
         "roles",
@@ -111,7 +107,7 @@ OPERATIONS = (
         body_required=True,
         refusals=(refusals.GrantsMore, Missing, Duplicate),
     ),
-    _operation(
+    console_operation(
         "edit_role",
         "PUT",
         "roles/{id}",
@@ -121,7 +117,7 @@ OPERATIONS = (
         body_required=True,
         refusals=(refusals.GrantsMore, LastAdministrator, Missing, Duplicate),
     ),
-    _operation(
+    console_operation(
         "delete_roles",
         "DELETE",
         "roles/{ids}",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.schemas import EndedData, SessionData
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Missing
@@ -29,14 +29,9 @@ class LiveSessionsData(Struct):
     next: Annotated[int | None, Meta(description="`start` of the next page; null after the last.")]
 
 
-def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
-
-
 # Needs the perms of the user page: to see users, and to disable them, which ends their sessions as well.
 OPERATIONS = (
-    _operation(
+    console_operation(
         "live_sessions",
         "GET",
         "sessions",
@@ -46,7 +41,7 @@ OPERATIONS = (
         query=LiveSessionQuery,
         data=LiveSessionsData,
     ),
-    _operation(
+    console_operation(
         "end_live_session",
         "DELETE",
         "sessions/{id}",
@@ -55,7 +50,7 @@ OPERATIONS = (
         or_perms=("sys:user:update",),
         refusals=(refusals.HoldsMore, refusals.NoSuchSession, Missing),
     ),
-    _operation(
+    console_operation(
         "end_user_sessions",
         "DELETE",
         "users/{id}/sessions",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.factors import PasskeyData  # noqa: TC001 - msgspec reads the types
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
 from gatehouse.api.contract.schemas import Password  # noqa: TC001 - msgspec reads the types
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from gatehouse.api.contract.operation import Operation
 
 
 class NewPasswordBody(Struct):
@@ -36,8 +39,8 @@ class FactorsResetData(Struct):
 
 
 def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    more["refusals"] = (refusals.FieldInvalid, *more.get("refusals", ()), Missing, *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+    more["refusals"] = (refusals.FieldInvalid, *more.get("refusals", ()), Missing)
+    return console_operation(name, method, path, summary, perm, **more)
 
 
 OPERATIONS = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from gatehouse.api.contract.console.fields import Id, IdNumber, Number  # noqa: TC001 - msgspec reads the annotations
+from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.contract.operation import MULTIPART, PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.operation import MULTIPART, PREFIX
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
@@ -98,13 +99,8 @@ class ImportReport(Struct):
     users: list[ImportedUser]
 
 
-def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
-
-
 OPERATIONS = (
-    _operation(
+    console_operation(
         "users",
         "GET",
         "users",
@@ -114,8 +110,10 @@ OPERATIONS = (
         data=Page[UserRow],
         older_paths=(f"{PREFIX}/users/page",),
     ),
-    _operation("user_options", "GET", "users/options", "Users as choices", "sys:user:list", data=list[OptionData]),
-    _operation(
+    console_operation(
+        "user_options", "GET", "users/options", "Users as choices", "sys:user:list", data=list[OptionData]
+    ),
+    console_operation(
         "user_form",
         "GET",
         "users/{id}/form",
@@ -125,7 +123,7 @@ OPERATIONS = (
         data=UserForm,
         refusals=(refusals.FieldInvalid, Missing),
     ),
-    _operation(
+    console_operation(
         "add_user",
         "POST",
         "users",
@@ -135,7 +133,7 @@ OPERATIONS = (
         body_required=True,
         refusals=(refusals.GrantsMore, Missing, Duplicate),
     ),
-    _operation(
+    console_operation(
         "edit_user",
         "PUT",
         "users/{id}",
@@ -145,7 +143,7 @@ OPERATIONS = (
         body_required=True,
         refusals=(refusals.GrantsMore, refusals.HoldsMore, LastAdministrator, Missing, Duplicate),
     ),
-    _operation(
+    console_operation(
         "delete_users",
         "DELETE",
         "users/{ids}",
@@ -153,7 +151,7 @@ OPERATIONS = (
         "sys:user:delete",
         refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.HoldsMore, LastAdministrator, Missing),
     ),
-    _operation(
+    console_operation(
         "reset_password",
         "PUT",
         "users/{id}/password/reset",
@@ -162,10 +160,10 @@ OPERATIONS = (
         query=ResetQuery,
         refusals=(refusals.FieldMissing, refusals.PasswordRefused, refusals.HoldsMore, Missing, refusals.TooBusy),
     ),
-    _operation(
+    console_operation(
         "user_template", "GET", "users/template", "A sheet to fill in for an import", "sys:user:import", produces=XLSX
     ),
-    _operation(
+    console_operation(
         "export_users",
         "GET",
         "users/export",
@@ -175,7 +173,7 @@ OPERATIONS = (
         produces=XLSX,
         refusals=(refusals.TooBusy,),
     ),
-    _operation(
+    console_operation(
         "import_users",
         "POST",
         "users/import",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.console.sessions import LiveSessionData, LiveSessionQuery, LiveSessionsData
 from gatehouse.api.contract.schemas import EndedData
 from gatehouse.api.endpoints.console.acting import actor_of
-from gatehouse.api.endpoints.console.values import iso_time
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.live_sessions import SessionPage
 from gatehouse.user_agent import browser

@@ -11,8 +11,8 @@ from gatehouse.api.contract.console.user_access import (
     UserFactorData,
 )
 from gatehouse.api.endpoints.console.acting import actor_of
-from gatehouse.api.endpoints.console.values import iso_time
 from gatehouse.api.endpoints.passkeys import passkey_data
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.stores.errors import Missing
 

@@ -16,11 +16,6 @@ def shown_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S") if seconds else ""
 
 
-def iso_time(seconds: float) -> str:
-    """ISO 8601 in UTC, for our own pages."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 def number(field: str, value: int | str | bool) -> int:  # noqa: FBT001 - a value like the others
     """Selects give back the text of a number, switches true and false."""
     try:

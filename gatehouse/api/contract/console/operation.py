@@ -1,0 +1,14 @@
+"""A row of the route table for the console's calls: below `/api/v1`, with a token, refused while a store is away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+
+
+def console_operation(
+    name: str, method: str, path: str, summary: str, perm: str | None = None, **more: Any
+) -> Operation:
+    more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
