@@ -10,7 +10,7 @@ import itertools
 import re
 import secrets
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from granian._granian import RSGIProtocolClosed
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import asyncio
     from pathlib import Path
 
+    from gatehouse.api.http.rsgi import HTTPProtocol, Scope
     from gatehouse.api.telemetry.tracing import Tracer
     from gatehouse.auth.login.captcha.image import Painter
     from gatehouse.auth.principal import Principal
@@ -74,7 +75,7 @@ class App:
             self._tracer.close()
         loop.run_until_complete(self._service.stop())
 
-    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+    async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         started = perf_counter()
         request = Request(scope, protocol, self._request_id(scope), self._trusted)
         methods = self._routes.exact(request.path) or self._with_parameters(request)
@@ -121,7 +122,7 @@ class App:
             self._tracer.answered(span, reply)
             return reply
 
-    async def _stream(self, reply: Stream, headers: Headers, protocol: Any) -> None:
+    async def _stream(self, reply: Stream, headers: Headers, protocol: HTTPProtocol) -> None:
         try:
             await reply.send(protocol.response_stream(reply.status, headers), protocol)
         except StoreUnavailable as outage:
@@ -145,7 +146,7 @@ class App:
             return failure(problem, request.language)
         return plain_failure(problem)
 
-    def _request_id(self, scope: Any) -> str:
+    def _request_id(self, scope: Scope) -> str:
         """Our own, or the one that a trusted proxy has given the request."""
         if self._trusted:
             given = scope.headers.get("x-request-id")

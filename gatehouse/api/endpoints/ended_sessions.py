@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from gatehouse.api.http.request import Request
+    from gatehouse.api.http.rsgi import HTTPProtocol, Transport
     from gatehouse.auth.sessions.ended_sessions import FeedPage
     from gatehouse.service import Service
 
@@ -74,7 +75,7 @@ class EndedSessionsEndpoints:
         position = None if after == OLDEST else after or await self._feed.newest()
         self._feed.require_room()  # refused here, with a status, and not when the stream has begun
 
-        async def send(transport: Any, _protocol: Any) -> None:
+        async def send(transport: Transport, _protocol: HTTPProtocol) -> None:
             with self._feed.listening():
                 async for chunk in self._follow(position, key):
                     await transport.send_bytes(chunk)

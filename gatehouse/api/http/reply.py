@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,6 +11,8 @@ from gatehouse.api.contract.errors import SUCCESS, entry_for, headers_for, messa
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    from gatehouse.api.http.rsgi import HTTPProtocol, Transport
 
 # Browsers send less than a tenth of it.
 MAX_LANGUAGES_LENGTH = 256
@@ -39,11 +41,11 @@ class Reply:
 
 
 class Stream(Reply):
-    """An answer that goes on: `send` writes to the transport until it has no more to say."""
+    """A streamed answer: `send` writes to the transport until it is done."""
 
     __slots__ = ("send",)
 
-    def __init__(self, headers: Headers, send: Callable[[Any, Any], Awaitable[None]]) -> None:
+    def __init__(self, headers: Headers, send: Callable[[Transport, HTTPProtocol], Awaitable[None]]) -> None:
         super().__init__(200, b"", headers)
         self.send = send
 

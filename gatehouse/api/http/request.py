@@ -23,6 +23,7 @@ from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gatehouse.api.http.rsgi import Headers, HTTPProtocol, Scope
     from gatehouse.parsing import Network
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -42,9 +43,9 @@ _decode = msgspec.json.Decoder().decode
 class Request:
     __slots__ = ("_headers", "_protocol", "_scope", "_trusted", "id", "method", "parameters", "path")
 
-    def __init__(self, scope: Any, protocol: Any, request_id: str, trusted: Sequence[Network]) -> None:
+    def __init__(self, scope: Scope, protocol: HTTPProtocol, request_id: str, trusted: Sequence[Network]) -> None:
         self._scope = scope
-        self._headers = scope.headers
+        self._headers: Headers = scope.headers  # type: ignore[assignment]  # granian's stub has no `get_all`
         self._protocol = protocol
         self._trusted = trusted
         self.id = request_id
@@ -53,12 +54,10 @@ class Request:
         self.parameters = _NO_PARAMETERS  # values of `{id}` and the like in the route's path
 
     def header(self, name: str) -> str | None:
-        value: str | None = self._headers.get(name)
-        return value
+        return self._headers.get(name)
 
     def headers(self, name: str) -> Sequence[str]:
-        values: Sequence[str] = self._headers.get_all(name)
-        return values
+        return self._headers.get_all(name)
 
     @property
     def language(self) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from gatehouse.api.http.request import Request
+    from gatehouse.api.http.rsgi import HTTPProtocol, Transport
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
@@ -39,7 +40,7 @@ class OnlineEndpoint:
         connected = self._presence.connected(principal.claims.user)
         connected.__enter__()  # refused here, while there is still an answer to refuse with
 
-        async def send(transport: Any, protocol: Any) -> None:
+        async def send(transport: Transport, protocol: HTTPProtocol) -> None:
             gone, closing = protocol.client_disconnect(), self._presence.closing.wait()
             ends = [asyncio.ensure_future(each) for each in (gone, closing)]
             try:
@@ -51,7 +52,7 @@ class OnlineEndpoint:
 
         return Stream(HEADERS, send)
 
-    async def _send(self, transport: Any, ends: Sequence[asyncio.Future[Any]], principal: Principal) -> None:
+    async def _send(self, transport: Transport, ends: Sequence[asyncio.Future[Any]], principal: Principal) -> None:
         """Until the client goes, the session ends or the worker stops.
 
         Lines end in LF alone: the console knows nothing else.
