@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from granian.constants import HTTPModes, Interfaces, Loops
@@ -22,6 +21,7 @@ from gatehouse.auth.login.captcha.image import Painter
 from gatehouse.service import open_service
 from gatehouse.serving import connections
 from gatehouse.serving.nodes import renew_forever
+from gatehouse.serving.respawn import RespawnPolicy
 
 if TYPE_CHECKING:
     import asyncio
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
 MAX_CONNECTIONS = 16_384
-# Dead workers are respawned, unless this many in a row died this soon after their start.
-MAX_EARLY_EXITS = 30
-EARLY_EXIT_SECONDS = 2.0
 
 log = logs.named("gatehouse")
 
@@ -67,7 +64,7 @@ def run(settings: Settings, node: str) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
-    server.respawned_wrks = RespawnPolicy(settings.workers)  # type: ignore[assignment]  # has all that is asked of it
+    server.respawned_wrks = RespawnPolicy(settings.workers)  # type: ignore[assignment]  # it has the methods that granian calls
     os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals)  # a worker takes them when it serves
     with TemporaryDirectory(prefix="gatehouse-") as folder:
         try:
@@ -76,34 +73,6 @@ def run(settings: Settings, node: str) -> None:
             if not server.interrupt_signal:
                 log.error("workers die as fast as they are respawned; giving up")  # noqa: TRY400 - no traceback needed
             raise
-
-
-class RespawnPolicy:
-    """Decides whether a dead worker is respawned. Replaces granian's table of respawn times.
-
-    By itself granian stops the whole service, without a log line, when a worker dies within seconds of its start. Two
-    kills in a row, by an operator or by the kernel when memory is short, are no reason for that. The table is private
-    to granian: pyproject.toml caps its version, and `tests/serving/test_durability.py` kills workers to check it.
-    """
-
-    def __init__(self, workers: int) -> None:
-        self._at_most = max(MAX_EARLY_EXITS, 10 * workers)
-        self._started: dict[int, float] = {}
-        self._early = 0
-
-    def __setitem__(self, worker: int, now: float) -> None:
-        self._started[worker] = now
-
-    def get(self, worker: int, _otherwise: float) -> float:
-        """Called once for each dead worker: minus infinity respawns it, the present time ends the service."""
-        now = monotonic()
-        early = now - self._started.get(worker, float("-inf")) < EARLY_EXIT_SECONDS
-        self._early = self._early + 1 if early else 0
-        log.warning("a worker has died", worker=worker + 1)
-        return now if self._early >= self._at_most else float("-inf")
-
-    def clear(self) -> None:
-        """Called by granian after a reload; start times are kept, since they are what the policy reads."""
 
 
 def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:

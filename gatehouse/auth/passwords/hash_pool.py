@@ -149,7 +149,7 @@ class HashPool:
 
     def _give_back(self) -> None:
         if not self._jobs:
-            self._pool.submit(malloc.give_back)
+            self._pool.submit(malloc.release_free_memory)
 
     def close(self) -> None:
         for timer in (self._rest, self._watch):
