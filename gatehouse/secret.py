@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-SHORTEST = 32
-FEWEST_DIFFERENT = 10
+MIN_LENGTH = 32
+MIN_DISTINCT = 10
 # Parts of published examples that people paste.
 _SAMPLES = (
     "changeme",
@@ -59,10 +59,10 @@ def new_secret() -> bytes:
 def write_secrets(path: Path, lines: Sequence[bytes]) -> None:
     """Replace the file in one step; its owner stays the same when another user runs the command."""
     owner = path.stat()
-    aside = _written_aside(path, lines)
+    temporary = _write_temporary(path, lines)
     if (os.getuid(), os.getgid()) != (owner.st_uid, owner.st_gid):
-        os.chown(aside, owner.st_uid, owner.st_gid)
-    aside.replace(path)
+        os.chown(temporary, owner.st_uid, owner.st_gid)
+    temporary.replace(path)
 
 
 def make_secret(settings: Settings) -> None:
@@ -73,23 +73,23 @@ def make_secret(settings: Settings) -> None:
     if settings.secret or settings.secret_file or secret_path(settings).exists():
         return
     path = secret_path(settings)
-    aside = _written_aside(path, [new_secret()])
+    temporary = _write_temporary(path, [new_secret()])
     try:
-        os.link(aside, path)
+        os.link(temporary, path)
     except FileExistsError:
         return  # another start was faster: its secret is used
     finally:
-        aside.unlink()
+        temporary.unlink()
 
 
-def _written_aside(path: Path, lines: Sequence[bytes]) -> Path:
-    aside = path.with_name(f".secret.{os.getpid()}.{secrets.token_hex(4)}")
-    handle = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+def _write_temporary(path: Path, lines: Sequence[bytes]) -> Path:
+    temporary = path.with_name(f".secret.{os.getpid()}.{secrets.token_hex(4)}")
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.writelines(line + b"\n" for line in lines)
         file.flush()
         os.fsync(file.fileno())
-    return aside
+    return temporary
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -97,8 +97,8 @@ def _lines(text: str) -> list[tuple[int, str]]:
 
 
 def _checked(text: str, source: str) -> bytes:
-    if len(text) < SHORTEST:
-        raise SettingsError([f"{source}: a secret has at least {SHORTEST} random characters"])
-    if len(set(text)) < FEWEST_DIFFERENT or any(sample in text.lower() for sample in _SAMPLES):
+    if len(text) < MIN_LENGTH:
+        raise SettingsError([f"{source}: a secret has at least {MIN_LENGTH} random characters"])
+    if len(set(text)) < MIN_DISTINCT or any(sample in text.lower() for sample in _SAMPLES):
         raise SettingsError([f"{source}: this secret can be guessed; make one with `openssl rand -base64 48`"])
     return text.encode()

@@ -71,7 +71,7 @@ class Authenticator:
             raise CredentialsWrong("disabled while logging in")
         detail = {"factor": factor} if factor else None
         self._audit.record(Event.LOGIN, caller, user=session.user, session=session.id, detail=detail)
-        await self._places.note(session, caller)
+        await self._places.record(session, caller)
         return tokens
 
     async def refresh(self, token: str, caller: Caller) -> TokenSet:

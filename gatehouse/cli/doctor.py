@@ -44,7 +44,7 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     if as_json:
         output.as_document([_record(each) for each in findings])
     else:
-        _tell(findings)
+        _print_findings(findings)
     if any(each.level is Level.FAIL for each in findings):
         ctx.exit(NO)
 
@@ -92,7 +92,7 @@ def _record(each: Finding) -> dict[str, Any]:
     return {"level": each.level, "check": each.check, "found": each.found, "advice": each.advice}
 
 
-def _tell(findings: list[Finding]) -> None:
+def _print_findings(findings: list[Finding]) -> None:
     for each in findings:
         line = Text.assemble(
             (f"{each.level:<5}", _COLOURS[each.level]), f"{each.check:<14}", output.printable(each.found)

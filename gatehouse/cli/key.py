@@ -97,7 +97,7 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
       gatehouse key retire k3Jx0v5mRkO1zT7yYp2sXw8cBq4nLd6uVf9hGe1iAaE --yes
     """
     confirm(f"Withdraw key {kid} and refuse every token it signed?", yes=yes)
-    successor = await service.key_rotation.withdraw(kid, OPERATOR)
+    successor = await service.key_rotation.revoke(kid, OPERATOR)
     if as_json:
         return output.as_document({"kid": kid, "successor": successor.kid if successor else None})
     echo(f"Withdrew key {kid}; every node refuses its tokens within {NODE_RELOAD_SECONDS} seconds.")

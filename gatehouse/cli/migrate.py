@@ -38,18 +38,18 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
     """
     given = settings_in_force()
     logs.configure("warning", given.log_format, cached=False)
-    done = asyncio.run(_look(given) if check else _migrate(given))
+    done = asyncio.run(_check(given) if check else _migrate(given))
     if as_json:
         output.as_document(
             {"before": done.before, "after": done.after, "backup": str(done.backup) if done.backup else None}
         )
     else:
-        _tell(done, check=check)
+        _print_result(done, check=check)
     if check and done.before != done.after:
         ctx.exit(NO)
 
 
-async def _look(given: Settings) -> schema.Migrated:
+async def _check(given: Settings) -> schema.Migrated:
     if given.embedded_accounts and not given.accounts_path.exists():
         return schema.Migrated(None, schema.HEAD)
     database = open_database(given)
@@ -81,7 +81,7 @@ async def _create_state_tables(given: Settings) -> None:
         await state.close()
 
 
-def _tell(done: schema.Migrated, *, check: bool) -> None:
+def _print_result(done: schema.Migrated, *, check: bool) -> None:
     if done.before == done.after:
         return echo(f"The accounts are at version {done.after}: nothing to do.")
     if check:

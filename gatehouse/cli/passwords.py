@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., object]")
 
 
-class Given(NamedTuple):
+class NewPassword(NamedTuple):
     password: str
     made_up: bool  # and therefore to be shown, once
 
@@ -30,13 +30,13 @@ def password_options(command: F) -> F:
     return stdin(random(command))
 
 
-def read_password(username: str, *, password_stdin: bool, random: bool) -> Given:
+def read_password(username: str, *, password_stdin: bool, random: bool) -> NewPassword:
     """A password that the policy takes; `ValueError` says why not."""
     if password_stdin and random:
         raise click.UsageError("--password-stdin and --random-password exclude each other")
     given = random_password() if random else _from_stdin() if password_stdin else _asked(username)
     policy.check_password(given, username)
-    return Given(given, made_up=random)
+    return NewPassword(given, made_up=random)
 
 
 def _from_stdin() -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.service import Service
 
 # Until then every running worker has read the file again.
-ALL_HAVE_READ = NODE_RELOAD_SECONDS + 5
+RELOADED_SECONDS = NODE_RELOAD_SECONDS + 5
 
 
 @click.group(no_args_is_help=True)
@@ -56,8 +56,8 @@ async def rotate(service: Service, *, now: bool) -> None:
     known, new = tuple(service.ring.secrets), new_secret()
     write_secrets(path, [*known, new])
     if not now:
-        echo(f"Added a new secret to {path}; in {ALL_HAVE_READ:.0f} seconds every worker has read it ...")
-        await sleep(ALL_HAVE_READ)
+        echo(f"Added a new secret to {path}; in {RELOADED_SECONDS:.0f} seconds every worker has read it ...")
+        await sleep(RELOADED_SECONDS)
     number = await service.reseal(new)
     write_secrets(path, [new, *known])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})

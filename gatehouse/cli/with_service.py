@@ -42,12 +42,12 @@ def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Ca
 
     @wraps(work)
     def command(*arguments: P.args, **options: P.kwargs) -> None:
-        asyncio.run(_around(settings_in_force(), lambda service: work(service, *arguments, **options)))
+        asyncio.run(_run_with_service(settings_in_force(), lambda service: work(service, *arguments, **options)))
 
     return command
 
 
-async def _around(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
+async def _run_with_service(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
     logs.configure("warning", given.log_format, cached=False)
     require_data(given)
     service = open_service(given, caller=OPERATOR)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gatehouse.service.service import Service
 
 # A node whose clock is off by more refuses fresh tokens of the others.
-CLOCK_OFF = 5.0
-LITTLE_SPACE = 500 * 2**20
+CLOCK_SKEW_MAX = 5.0
+LOW_SPACE = 500 * 2**20
 # By IP version: a network of proxies is not wider than this.
 WIDEST_PREFIX = {4: 16, 6: 48}
 # Nothing was signed before this program was written.
@@ -148,7 +148,7 @@ def files(settings: Settings, config: Path | None) -> Iterator[Finding]:
     if settings.data_dir.is_dir():
         free = shutil.disk_usage(settings.data_dir).free
         found = f"{free // 2**20} MB free in {settings.data_dir}"
-        yield ok("space", found) if free > LITTLE_SPACE else warn("space", found, "a full disk stops logins: make room")
+        yield ok("space", found) if free > LOW_SPACE else warn("space", found, "a full disk stops logins: make room")
 
 
 def _private(settings: Settings, config: Path | None) -> Iterator[Path]:
@@ -206,10 +206,12 @@ async def _clock(service: Service) -> Finding:
         theirs = await service.database.clock()
         off = abs(time.time() - theirs)
         found = f"{off:.1f} s from the database's"
-        return ok("clock", found) if off <= CLOCK_OFF else fail("clock", found, "run an NTP client on both machines")
+        return (
+            ok("clock", found) if off <= CLOCK_SKEW_MAX else fail("clock", found, "run an NTP client on both machines")
+        )
     newest = await service.trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
-    if now + CLOCK_OFF < written:
+    if now + CLOCK_SKEW_MAX < written:
         return fail("clock", "is before the last audit event", "set it: run an NTP client")
     return ok("clock", "not before the last audit event")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse import logs
 from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, bootstrap
-from gatehouse.auth.accounts.default_menus import lay_down_menus
+from gatehouse.auth.accounts.default_menus import create_default_menus
 from gatehouse.auth.accounts.policy import password_problem
 from gatehouse.auth.accounts.upgrade import add_current_names
 from gatehouse.auth.keys.ring import KeyRing
@@ -64,7 +64,7 @@ async def prepare(settings: Settings) -> str | None:
                 now=time.time(),
             )
             await add_current_names(roles, AuditTrail(database), time.time())
-            await lay_down_menus(Menus(database), time.time())
+            await create_default_menus(Menus(database), time.time())
         await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
         return password
     finally:

@@ -20,7 +20,7 @@ CONFIG_VARIABLE = "GATEHOUSE_CONFIG"
 DEFAULT_CONFIG = Path("gatehouse.toml")
 
 
-class Given(NamedTuple):
+class SettingText(NamedTuple):
     """The text of a setting, and where it was found."""
 
     text: str
@@ -45,22 +45,22 @@ def load(
 
 def _collect(
     flags: Mapping[str, str], environ: Mapping[str, str], config: Path | None, problems: list[str]
-) -> dict[str, Given]:
+) -> dict[str, SettingText]:
     """Flags win over the environment, the environment over the file."""
     given = {
-        name: Given(text, f"{name} in the settings file")
+        name: SettingText(text, f"{name} in the settings file")
         for name, text in _from_file(config, environ, problems).items()
     }
     for field in setting_fields():
         variable = PREFIX + field.name.upper()
         if variable in environ:
-            given[field.name] = Given(environ[variable], variable)
+            given[field.name] = SettingText(environ[variable], variable)
     for name, text in flags.items():
-        given[name] = Given(text, "--" + name.replace("_", "-"))
+        given[name] = SettingText(text, "--" + name.replace("_", "-"))
     return given
 
 
-def _parse(given: Mapping[str, Given], problems: list[str]) -> dict[str, Any]:
+def _parse(given: Mapping[str, SettingText], problems: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for field in setting_fields():
         text, source = given.get(field.name, ("", ""))

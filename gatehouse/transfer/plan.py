@@ -63,7 +63,7 @@ class Plan:
     adapted: list[Remark] = field(default_factory=list)
 
 
-def needs_place_of(row: UserRow, administrator: User) -> bool:
+def replaces_admin(row: UserRow, administrator: User) -> bool:
     """Whether this row can only be imported if the first administrator is replaced; one without a hash cannot."""
     same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
     return same and row.id is not None and row.password is not None
@@ -77,8 +77,8 @@ def plan(
     replaceable_admin: Held | None = None,
 ) -> Plan:
     decided = Plan()
-    good = [_settled(row, context, decided) for row in rows if _is_good(row, context, seen, decided)]
-    if replaceable_admin and any(needs_place_of(row, replaceable_admin.user) for row in good):
+    good = [_adapted(row, context, decided) for row in rows if _is_good(row, context, seen, decided)]
+    if replaceable_admin and any(replaces_admin(row, replaceable_admin.user) for row in good):
         decided.removed.append(replaceable_admin)
         here = [held for held in here if held.user.id != replaceable_admin.user.id]
     by_name = {name_key(held.user.username): held for held in here}
@@ -138,7 +138,7 @@ def _clash(row: UserRow, seen: Seen) -> str | None:
     return None
 
 
-def _settled(row: UserRow, context: Context, decided: Plan) -> UserRow:
+def _adapted(row: UserRow, context: Context, decided: Plan) -> UserRow:
     """The row with values that cannot be taken replaced, and reported as adapted."""
     if row.department is not None and row.department not in context.departments:
         decided.adapted.append(Remark(row.origin, f"there is no department {row.department}: put into {context.root}"))

@@ -23,7 +23,7 @@ class PasswordLinkEndpoints:
 
     async def owner(self, request: Request) -> Reply:
         body = await request.fields(PasswordLinkBody)
-        return success(LinkOwnerData(await self._links.whose(body.ticket, request.caller)), request.language)
+        return success(LinkOwnerData(await self._links.owner(body.ticket, request.caller)), request.language)
 
     async def use(self, request: Request) -> Reply:
         body = await request.fields(PasswordByLinkBody)

@@ -27,7 +27,7 @@ def read_query(pairs: Sequence[tuple[str, str]], query_type: type[S]) -> S:
     """
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(query_type):
-        listed = get_origin(_bare(field.type)) is list
+        listed = get_origin(_without_annotation(field.type)) is list
         given = [value for key, value in pairs if value and _matches(key, field.encode_name, listed=listed)]
         if not given:
             if field.required:
@@ -40,7 +40,7 @@ def read_query(pairs: Sequence[tuple[str, str]], query_type: type[S]) -> S:
     return query_type(**values)
 
 
-def _bare(kind: Any) -> Any:
+def _without_annotation(kind: Any) -> Any:
     return kind.__origin__ if get_origin(kind) is Annotated else kind
 
 

@@ -38,7 +38,7 @@ MEDIA_TYPES = {
 }
 
 # Below this the header of gzip and a second entry in every cache cost more than they save.
-WORTH_COMPRESSING = 512
+COMPRESS_MIN_BYTES = 512
 
 
 class StaticFile:
@@ -52,7 +52,7 @@ class StaticFile:
         ]
         self._plain = _Form(body, f'"{digest}"', common)
         self._gzip = self._plain
-        if len(body) >= WORTH_COMPRESSING:
+        if len(body) >= COMPRESS_MIN_BYTES:
             # Two byte sequences, so two strong tags.
             packed = gzip.compress(body, 9, mtime=0)
             self._gzip = _Form(packed, f'"{digest}-gzip"', [*common, ("content-encoding", "gzip")])

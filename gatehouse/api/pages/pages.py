@@ -42,8 +42,8 @@ PAGES = {
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
 THEMES = ("auto", "light", "dark")
 
-FOR_EVER = "public, max-age=31536000, immutable"
-ASK_FIRST = "private, no-cache"
+IMMUTABLE = "public, max-age=31536000, immutable"
+REVALIDATE = "private, no-cache"
 
 _LANGUAGE = re.compile(r"(?:^|;\s*)gatehouse_language=(en|zh)(?:;|$)")
 _THEME = re.compile(r"(?:^|;\s*)gatehouse_theme=(light|dark)(?:;|$)")
@@ -58,7 +58,7 @@ class Pages:
         words = {language: msgspec.json.decode(files[f"words/{language}.json"]) for language in LANGUAGES}
         folder = _digest(files)
         self._assets = {
-            f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=FOR_EVER) for name, body in files.items()
+            f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=IMMUTABLE) for name, body in files.items()
         }
         self._pages = {
             path: {
@@ -102,7 +102,7 @@ def _page(markup: str, language: str, words: dict[str, str], theme: str, folder:
     markup = markup.replace('<html lang="en">', f'<html lang="{LANGUAGES[language]}" data-theme="{theme}">')
     markup = markup.replace("assets/words/en.json", f"assets/words/{language}.json")
     markup = markup.replace('"assets/', f'"assets/{folder}/')
-    return StaticFile(fill(markup, words).encode(), ".html", cache=ASK_FIRST, vary="accept-language, cookie")
+    return StaticFile(fill(markup, words).encode(), ".html", cache=REVALIDATE, vary="accept-language, cookie")
 
 
 def _suffix(name: str) -> str:

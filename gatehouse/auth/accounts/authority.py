@@ -60,7 +60,7 @@ class RoleGrant(NamedTuple):
 _SCOPE_WIDTH = {1: 4, 5: 3, 2: 2, 3: 1, 4: 0}
 
 
-def lacks(actor: Actor, perms: Iterable[str]) -> list[str]:
+def missing_perms(actor: Actor, perms: Iterable[str]) -> list[str]:
     """Those of the perms that the actor cannot hand out."""
     return [] if actor.holds_everything else missing(actor.perms, perms)
 
@@ -68,7 +68,7 @@ def lacks(actor: Actor, perms: Iterable[str]) -> list[str]:
 def may_grant(actor: Actor, role: RoleGrant) -> bool:
     if actor.holds_everything:
         return True
-    if role.code == ROOT or lacks(actor, role.perms):
+    if role.code == ROOT or missing_perms(actor, role.perms):
         return False
     return role.code in actor.roles or actor.is_administrator
 
@@ -78,18 +78,18 @@ def may_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> bool:
     return actor.user == user or all(may_grant(actor, role) for role in holds)
 
 
-def may_shape(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> bool:
+def may_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> bool:
     """Whether the actor may make this role (`before` is None), or make the one of the other."""
     if actor.holds_everything:
         return True
     held = (before.perms if before else frozenset()) | after.perms
-    if lacks(actor, held) or ROOT in {after.code, before.code if before else ""}:
+    if missing_perms(actor, held) or ROOT in {after.code, before.code if before else ""}:
         return False
     renamed = before is not None and before.code != after.code
     return actor.is_administrator or not (renamed or after.code == ADMIN)
 
 
-def may_widen(actor: Actor, before: int, after: int) -> bool:
+def may_widen_scope(actor: Actor, before: int, after: int) -> bool:
     """Whether the actor may change a role's data scope like this."""
     return actor.is_administrator or _SCOPE_WIDTH.get(after, 4) <= _SCOPE_WIDTH.get(before, 0)
 
@@ -102,7 +102,7 @@ def require_grant(actor: Actor, roles: Iterable[RoleGrant]) -> None:
 
 def require_perms(actor: Actor, perms: Iterable[str]) -> None:
     """Needed to add perms or menus to a role."""
-    if lacking := lacks(actor, perms):
+    if lacking := missing_perms(actor, perms):
         raise GrantsMore(f"user {actor.user} does not hold {', '.join(lacking)}")
 
 
@@ -111,8 +111,8 @@ def require_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> None:
         raise HoldsMore(f"user {user} holds more than user {actor.user}")
 
 
-def require_shape(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> None:
-    if not may_shape(actor, before, after):
+def require_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> None:
+    if not may_define_role(actor, before, after):
         raise GrantsMore(f"role {after.code} is not for user {actor.user} to change")
 
 

@@ -91,9 +91,9 @@ def entries(now: float) -> list[dict[str, Any]]:
     return [{**complete(entry), "created": now} for entry in laid]
 
 
-async def lay_down_menus(menus: Menus, now: float) -> None:
+async def create_default_menus(menus: Menus, now: float) -> None:
     """Into a database that has no menu: a new one, or one of release 0.1."""
-    await menus.lay_down(entries(now))
+    await menus.create_all(entries(now))
 
 
 def are_untouched(menus: Sequence[Menu]) -> bool:

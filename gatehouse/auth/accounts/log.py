@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.stores.accounts.audit_trail import AuditEntry, Wanted
+from gatehouse.stores.accounts.audit_trail import AuditEntry, TrailFilter
 from gatehouse.stores.accounts.login_days import Logins, day_of
 
 if TYPE_CHECKING:
@@ -92,10 +92,12 @@ class ActivityLog:
         self, keywords: str, since: float | None, until: float | None, *, offset: int, limit: int
     ) -> tuple[list[LogEntry], int]:
         """From the newest on. Keywords are looked for in what events are called, in usernames and among addresses."""
-        wanted = Wanted(since, until)
+        wanted = TrailFilter(since, until)
         if keywords:
             found = await self._users.page(limit=PEOPLE_SEARCHED, search=keywords)
-            wanted = Wanted(since, until, _called(keywords), [profile.user.id for profile in found], keywords)
+            wanted = TrailFilter(
+                since, until, _events_titled(keywords), [profile.user.id for profile in found], keywords
+            )
         events, total = await self._trail.page(wanted, offset=offset, limit=limit)
         names = await self._users.names(
             {one for event in events for one in (event.user, event.actor) if one is not None}
@@ -121,7 +123,7 @@ def _date(day: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).strftime("%Y-%m-%d")
 
 
-def _called(keywords: str) -> list[str]:
+def _events_titled(keywords: str) -> list[str]:
     folded = keywords.casefold()
     return [tag for tag, titles in TITLES.items() if any(folded in text.casefold() for text in (tag, *titles))]
 

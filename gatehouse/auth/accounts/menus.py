@@ -129,8 +129,8 @@ class MenuChanges:
             shown = {menu.id for menu in menus if menu.type is not MenuType.BUTTON} & chosen
             # Those above its buttons are shown anyway; what is stored is what was chosen.
             await change.replace_menus(role, shown)
-            touched = [*await change.holders([role]), *(await change.holders_of(ROOT) if denied or allowed else [])]
-        await self._effects.invalidate(touched)
+            affected = [*await change.holders([role]), *(await change.holders_of(ROOT) if denied or allowed else [])]
+        await self._effects.invalidate(affected)
         self._effects.record(
             Event.ROLE_CHANGED,
             actor,
@@ -149,7 +149,7 @@ def _require_assignment(actor: Actor, before: RoleGrant, after: RoleGrant) -> No
     if actor.is_administrator and before.code != ROOT:
         authority.require_perms(actor, before.perms ^ after.perms)
     else:
-        authority.require_shape(actor, before, after)
+        authority.require_define_role(actor, before, after)
 
 
 def check_place(kind: MenuType, parent: Menu | None) -> None:
@@ -173,7 +173,7 @@ def complete(given: dict[str, Any]) -> dict[str, Any]:
     for name, longest in _TEXTS.items():
         values[name] = str(values[name]).strip()
         if len(values[name]) > longest or not values[name].isprintable():
-            raise ValueRefused(_wire(name), f"at most {longest} printable characters")
+            raise ValueRefused(_contract_name(name), f"at most {longest} printable characters")
     _check_needed(kind, values)
     return values
 
@@ -187,7 +187,7 @@ def _check_needed(kind: MenuType, values: dict[str, Any]) -> None:
     }[kind]
     for name in needed:
         if not values[name]:
-            raise ValueRefused(_wire(name), "is needed")
+            raise ValueRefused(_contract_name(name), "is needed")
     try:
         policy.check_sort(values["sort"])
         if kind is MenuType.BUTTON:
@@ -203,6 +203,6 @@ def _check_needed(kind: MenuType, values: dict[str, Any]) -> None:
             values["route_path"] = "/" + values["route_path"]
 
 
-def _wire(name: str) -> str:
+def _contract_name(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)

@@ -73,7 +73,7 @@ class PasswordLinks:
         # Behind the hash, which browsers send nowhere: it reaches no log of a server or a proxy.
         return PasswordLink(f"{self._page}#{ticket.text}", ticket.expires)
 
-    async def whose(self, ticket: str, caller: Caller) -> str:
+    async def owner(self, ticket: str, caller: Caller) -> str:
         """The name of the user whose password it sets."""
         await self._throttle.admit_login(caller.address)
         return (await self._user(ticket)).username

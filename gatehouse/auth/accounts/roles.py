@@ -42,14 +42,14 @@ class RoleChanges:
         """`values` are code and name, and enabled, sort and data_scope if they are not to be the defaults."""
         _check_values(values)
         check_perms(perms)
-        authority.require_shape(actor, None, RoleGrant(values["code"], frozenset(perms)))
+        authority.require_define_role(actor, None, RoleGrant(values["code"], frozenset(perms)))
         chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
         async with self._changes.transaction() as change:
             role = await change.add_role(**{"enabled": True, "created": self._effects.now, **values})
             await change.allow(role, perms)
             await change.replace_departments(role, chosen)
-            touched = await self._roots(change, perms)
-        await self._effects.invalidate(touched)
+            affected = await self._root_users(change, perms)
+        await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_ADDED, actor, role=values["code"], perms=list(perms))
         return role
 
@@ -79,7 +79,7 @@ class RoleChanges:
             found = await change.roles(roles)
             for role in found:
                 grant = RoleGrant(role.code, role.perms)
-                authority.require_shape(actor, grant, grant)
+                authority.require_define_role(actor, grant, grant)
             holders = await change.holders(roles)
             await change.delete_roles(roles)
         await self._effects.invalidate(holders)
@@ -93,8 +93,8 @@ class RoleChanges:
             added = [perm for perm in perms if perm not in role.perms]
             _require_perms(actor, role, role.perms | set(perms))
             await change.allow(role.id, added)
-            touched = [*await change.holders([role.id]), *await self._roots(change, added)]
-        await self._effects.invalidate(touched)
+            affected = [*await change.holders([role.id]), *await self._root_users(change, added)]
+        await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, allowed=list(perms))
 
     async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
@@ -106,8 +106,8 @@ class RoleChanges:
                     raise Missing(f"role {code!r} does not give {perm!r}")
             _require_perms(actor, role, role.perms)
             await change.deny(role.id, [name for perm in perms for name in names_of(perm)])
-            touched = [*await change.holders([role.id]), *await self._roots(change, perms)]
-        await self._effects.invalidate(touched)
+            affected = [*await change.holders([role.id]), *await self._root_users(change, perms)]
+        await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
 
     async def set_perms(self, actor: Actor, role: int, perms: Sequence[str]) -> None:
@@ -121,12 +121,12 @@ class RoleChanges:
             _require_perms(actor, before, before.perms | set(allowed))
             await change.allow(role, allowed)
             await change.deny(role, denied)
-            touched = [*await change.holders([role]), *await self._roots(change, [*allowed, *denied])]
-        await self._effects.invalidate(touched)
+            affected = [*await change.holders([role]), *await self._root_users(change, [*allowed, *denied])]
+        await self._effects.invalidate(affected)
         if allowed or denied:
             self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, allowed=allowed, denied=denied)
 
-    async def _roots(self, change: Change, perms: Iterable[str]) -> list[int]:
+    async def _root_users(self, change: Change, perms: Iterable[str]) -> list[int]:
         """Users with the role ROOT have every perm that exists, so their profiles change with the perms."""
         return await change.holders_of(ROOT) if perms else []
 
@@ -157,12 +157,12 @@ def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[in
 
 def _require_edit(actor: Actor, before: StoredRole, values: dict[str, Any], chosen: frozenset[int]) -> None:
     after = RoleGrant(values.get("code", before.code), before.perms)
-    authority.require_shape(actor, RoleGrant(before.code, before.perms), after)
+    authority.require_define_role(actor, RoleGrant(before.code, before.perms), after)
     wider = bool(before.departments) and not chosen <= before.departments
     scope = values.get("data_scope", before.data_scope)
-    if not authority.may_widen(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
+    if not authority.may_widen_scope(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
         raise GrantsMore(f"user {actor.user} may not let role {before.code} see more")
 
 
 def _require_perms(actor: Actor, role: StoredRole, perms: frozenset[str]) -> None:
-    authority.require_shape(actor, RoleGrant(role.code, role.perms), RoleGrant(role.code, perms))
+    authority.require_define_role(actor, RoleGrant(role.code, role.perms), RoleGrant(role.code, perms))

@@ -58,7 +58,7 @@ class ImportRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class ExistingAccounts:
     """What is here, and who asks."""
 
     actor: Actor
@@ -81,7 +81,7 @@ GENDERS: Mapping[str, int] = {
 }  # fmt: skip
 
 
-def plan_import(rows: Sequence[ImportRow], here: Here) -> ImportPlan:
+def plan_import(rows: Sequence[ImportRow], here: ExistingAccounts) -> ImportPlan:
     plan, seen = ImportPlan(), set[str]()
     for row in rows:
         try:
@@ -94,7 +94,7 @@ def plan_import(rows: Sequence[ImportRow], here: Here) -> ImportPlan:
     return plan
 
 
-def _entry(row: ImportRow, here: Here, seen: set[str]) -> tuple[NewUser, list[int]]:
+def _entry(row: ImportRow, here: ExistingAccounts, seen: set[str]) -> tuple[NewUser, list[int]]:
     if not row.username:
         raise RowRefused(Problem.NO_NAME)
     if name_key(row.username) in seen:
@@ -121,7 +121,7 @@ def _entry(row: ImportRow, here: Here, seen: set[str]) -> tuple[NewUser, list[in
     return new, [_role(each, here) for each in dict.fromkeys(row.roles)]
 
 
-def _department(given: str, here: Here) -> int:
+def _department(given: str, here: ExistingAccounts) -> int:
     if not given:
         return here.default_department
     for key in ("id", "code", "name"):
@@ -131,7 +131,7 @@ def _department(given: str, here: Here) -> int:
     raise RowRefused(Problem.NO_DEPARTMENT, given)
 
 
-def _role(given: str, here: Here) -> int:
+def _role(given: str, here: ExistingAccounts) -> int:
     for key in ("code", "name"):
         found = [role for role in here.roles if getattr(role, key) == given]
         if len(found) == 1:

@@ -69,7 +69,7 @@ class UserChanges:
             values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
             if values:
                 await change.set_user(user, **values)
-            granted, revoked = await self._regrant(change, actor, target, roles)
+            granted, revoked = await self._change_roles_of(change, actor, target, roles)
         detail: dict[str, list[str]] = {"changed": sorted(values.keys() - {"enabled"})}
         detail |= {"granted": granted} if granted else {}
         detail |= {"revoked": revoked} if revoked else {}
@@ -135,11 +135,11 @@ class UserChanges:
         async with self._changes.transaction() as change:
             target = await self._target(change, actor, user)
             held, meant = {role.id for role in target.roles}, {role.id for role in await change.roles_called(named)}
-            await self._regrant(change, actor, target, sorted(held | meant if give else held - meant))
+            await self._change_roles_of(change, actor, target, sorted(held | meant if give else held - meant))
         await self._effects.invalidate([user])
         self._effects.record(Event.USER_CHANGED, actor, user, **{"granted" if give else "revoked": list(named)})
 
-    async def _regrant(
+    async def _change_roles_of(
         self, change: Change, actor: Actor, target: Target, roles: Sequence[int] | None
     ) -> tuple[list[str], list[str]]:
         """Replace the roles; the codes of those that came, and of those that went."""

@@ -50,7 +50,7 @@ class KeyRotation:
         await self._ring.load()
         return await self._replace(self._newest(), caller, KeyChange.OPERATOR)
 
-    async def withdraw(self, kid: str, caller: Caller) -> StoredKey | None:
+    async def revoke(self, kid: str, caller: Caller) -> StoredKey | None:
         """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
         await self._ring.load()
         if kid not in {key.kid for key in self._ring.stored}:

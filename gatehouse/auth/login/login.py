@@ -109,7 +109,7 @@ class Login:
         factor = await self._second_factor.require(found, given, right_code, trial, self._attempts)
         user = found.user
         session = await self._sessions.open(user.id, caller)
-        await self._still_right(user, attempt, session, caller)
+        await self._recheck(user, attempt, session, caller)
         await self._throttle.succeeded(key, attempt.username, caller.address)
         if verdict.outdated:
             await self._replace_hash(user, attempt.password, caller)
@@ -152,7 +152,7 @@ class Login:
         user = await self._users.by_name(username)
         return user is not None and user.captcha_exempt
 
-    async def _still_right(self, user: User, attempt: LoginAttempt, session: Session, caller: Caller) -> None:
+    async def _recheck(self, user: User, attempt: LoginAttempt, session: Session, caller: Caller) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""
         now = await self._users.by_name(attempt.username)
         if now is not None and now.password == user.password:

@@ -57,7 +57,7 @@ class Places:
         self._audit = audit
         self._clock = clock
 
-    async def note(self, session: Session, caller: Caller) -> None:
+    async def record(self, session: Session, caller: Caller) -> None:
         """Record the place of a login. If that fails, the login succeeds all the same."""
         try:
             new = await self._store.seen(session.user, place_of(caller), self._clock())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.accounts.users import Users
 
-COUNTED_EVERY = 600.0
+RECOUNT_SECONDS = 600.0
 _BCRYPT_ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -35,7 +35,7 @@ class DecoyHashes:
         self._bcrypt = ""
 
     async def for_name(self, username: str) -> str:
-        if self._clock() >= self._counted + COUNTED_EVERY:
+        if self._clock() >= self._counted + RECOUNT_SECONDS:
             self._counted = self._clock()
             self._share, example = await self._users.bcrypt_share()
             self._bcrypt = decoy_bcrypt(example[:7]) if example else ""

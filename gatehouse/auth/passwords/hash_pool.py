@@ -32,7 +32,7 @@ T = TypeVar("T")
 NICENESS = 19
 RETRY_SECONDS = 2
 NAME_SHARE = 0.75  # of the places in the queue, for one name
-REST_SECONDS = 0.2  # without a hash, and their memory is given back
+IDLE_SECONDS = 0.2  # without a hash, and their memory is given back
 STARVED_SECONDS = 0.3
 CHECK_SECONDS = 0.1
 
@@ -62,7 +62,7 @@ class HashPool:
         self._watch: asyncio.TimerHandle | None = None
         self._reserved = 0
         self._reserved_by: Counter[str] = Counter()
-        self._rest: asyncio.TimerHandle | None = None
+        self._idle: asyncio.TimerHandle | None = None
 
     @property
     def pending(self) -> int:
@@ -134,9 +134,9 @@ class HashPool:
                 job.future.set_exception(outcome)
             else:
                 job.future.set_result(outcome)
-        if self._rest is not None:
-            self._rest.cancel()
-        self._rest = loop.call_later(REST_SECONDS, self._give_back)
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = loop.call_later(IDLE_SECONDS, self._release_memory)
 
     def _check_progress(self, loop: asyncio.AbstractEventLoop) -> None:
         self._watch = None
@@ -147,12 +147,12 @@ class HashPool:
             self._rescue.submit(self._perform, next(iter(self._jobs)), rescue=True)
         self._watch = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
 
-    def _give_back(self) -> None:
+    def _release_memory(self) -> None:
         if not self._jobs:
             self._pool.submit(malloc.release_free_memory)
 
     def close(self) -> None:
-        for timer in (self._rest, self._watch):
+        for timer in (self._idle, self._watch):
             if timer is not None:
                 timer.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -64,7 +64,7 @@ def _claim(role: str, scope: int, departments: tuple[int, ...] = ()) -> dict[str
     return {"roleCode": role, "dataScope": scope, "customDeptIds": departments}
 
 
-def smaller_and_smaller(claims: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def reductions(claims: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The claims, then with less and less in them. A part that is left out leaves the reader with less to allow."""
     yield claims
     claims = {name: value for name, value in claims.items() if name != "perms"}

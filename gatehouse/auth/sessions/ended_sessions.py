@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.state.protocol import EndedSession, State
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 # Readers that wait for entries at the same time in one worker; one more is answered 503.
 LISTENERS_MAX = 200
 BUSY_SECONDS = 5
@@ -48,7 +48,7 @@ class EndedSessions:
         self._clock = clock
         self.closing = closing  # set when the worker stops: readers then stop waiting
         self._listeners = 0
-        self._looking: asyncio.Task[None] | None = None
+        self._poller: asyncio.Task[None] | None = None
         self._change = asyncio.Event()
 
     async def read(self, position: str | None, limit: int = PAGE) -> FeedPage:
@@ -80,15 +80,15 @@ class EndedSessions:
     def listening(self) -> Iterator[None]:
         """While this is entered, `change` is set by new entries."""
         self._listeners += 1
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look_forever())
+        if self._poller is None:
+            self._poller = asyncio.create_task(self._poll_forever())
         try:
             yield
         finally:
             self._listeners -= 1
-            if self._listeners == 0 and self._looking is not None:
-                self._looking.cancel()
-                self._looking = None
+            if self._listeners == 0 and self._poller is not None:
+                self._poller.cancel()
+                self._poller = None
 
     @property
     def listeners(self) -> int:
@@ -99,7 +99,7 @@ class EndedSessions:
         """Set by the next change. To be taken before reading: what comes in between is not missed then."""
         return self._change
 
-    async def _look_forever(self) -> None:
+    async def _poll_forever(self) -> None:
         seen: str | None = None
         while True:
             newest = ""
@@ -109,7 +109,7 @@ class EndedSessions:
                 seen = newest
                 self._change.set()
                 self._change = asyncio.Event()
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _log_name(self) -> str:
         """Read with every page, so it is a value of its own: the identity of the state is a write."""

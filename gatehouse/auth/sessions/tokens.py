@@ -17,7 +17,7 @@ import jwt
 from gatehouse import logs
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.jws import encoded, encoded_header
-from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, smaller_and_smaller
+from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
 from gatehouse.base64url import base64url
 from gatehouse.bounded_cache import BoundedCache
 
@@ -134,7 +134,7 @@ class AccessTokens:
 
     def _reduce(self, claims: dict[str, Any], user: int, longest: int) -> str:
         """The most that fits. The user keeps the session; services that read the token allow less."""
-        for left in smaller_and_smaller(claims):
+        for left in reductions(claims):
             shorter = encoded(left)
             if len(shorter) <= longest:
                 break

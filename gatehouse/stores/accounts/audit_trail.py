@@ -65,7 +65,7 @@ def _insertion(dialect: Dialect) -> str:
     return str(insert(audit_events).inline().compile(dialect=dialect, column_keys=_WRITTEN))
 
 
-class Wanted(NamedTuple):
+class TrailFilter(NamedTuple):
     """Which events a page shows: those in a span of time that are of one of these kinds, people or addresses."""
 
     since: float | None = None
@@ -131,7 +131,7 @@ class AuditTrail:
             rows = (await db.execute(query)).all()
         return [AuditEntry(*row) for row in (reversed(rows) if newest else rows)]
 
-    async def page(self, wanted: Wanted, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
+    async def page(self, wanted: TrailFilter, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
         """Events from the newest on, and how many there are; beyond `COUNTED` they are not counted any further.
 
         Words are searched among the newest `SEARCHED` events of the span: a rare word would otherwise scan them all.

@@ -64,12 +64,12 @@ class Changes:
         async with self._database.writing() as db:
             if db.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
                 await db.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
-            before = await self._administrated(db)  # where there was no administrator, none can be lost
+            before = await self._has_administrator(db)  # where there was no administrator, none can be lost
             yield Change(db)
-            if before and not await self._administrated(db):
+            if before and not await self._has_administrator(db):
                 raise LastAdministrator("one enabled administrator must remain: make another one first")
 
-    async def _administrated(self, db: AsyncConnection) -> bool:
+    async def _has_administrator(self, db: AsyncConnection) -> bool:
         """Whether there is an enabled administrator."""
         perms: dict[tuple[int, str], set[str]] = {}
         for row in await db.execute(

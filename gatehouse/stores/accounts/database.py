@@ -59,7 +59,7 @@ def _postgresql(url: URL) -> AsyncEngine:
     )
 
     @event.listens_for(engine.sync_engine, "invalidate")
-    def _leave(connection: Any, _record: object, _problem: object) -> None:
+    def _on_invalidate(connection: Any, _record: object, _problem: object) -> None:
         # What is not trusted any more is dropped, not closed: a server that does not answer would not answer
         # to a goodbye either, and the request would wait for it once more.
         connection.driver_connection.terminate()

@@ -72,7 +72,7 @@ class Menus:
             raise Missing(f"there is no menu {menu}")
         return _menu(row)
 
-    async def lay_down(self, entries: Iterable[Mapping[str, Any]]) -> None:
+    async def create_all(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """All of them, if there is no menu at all. `parent` is the position in the list of one that came before."""
         async with self._database.writing() as db:
             if await db.scalar(select(func.count()).select_from(menus)):
@@ -82,7 +82,7 @@ class Menus:
                 parent = ids[entry["parent"]] if entry.get("parent") is not None else None
                 ids.append(new_id(await db.execute(insert(menus).values(**{**entry, "parent": parent}))))
 
-    async def shown_by(self, role_codes: Iterable[str]) -> frozenset[int]:
+    async def of_roles(self, role_codes: Iterable[str]) -> frozenset[int]:
         """Folders, pages and links that these roles were given."""
         query = select(role_menus.c.menu).join(roles, roles.c.id == role_menus.c.role)
         async with self._database.reading() as db:

@@ -62,7 +62,7 @@ def test_nobody_shapes_a_role_beyond_themselves(
     actor: tuple[Actor, list[RoleGrant]], before: RoleGrant | None, after: RoleGrant
 ) -> None:
     who, held = actor
-    if not authority.may_shape(who, before, after) or who.holds_everything:
+    if not authority.may_define_role(who, before, after) or who.holds_everything:
         return
     assert power([after]) <= power(held)
     assert before is None or power([before]) <= power(held)
@@ -78,16 +78,16 @@ def test_the_operator_and_root_may_do_everything(roles: list[RoleGrant], code: s
         authority.require_grant(who, roles)
         authority.require_manage(who, 8, roles)
         authority.require_perms(who, PERMS)
-        authority.require_shape(who, None, RoleGrant(code, frozenset(PERMS)))
+        authority.require_define_role(who, None, RoleGrant(code, frozenset(PERMS)))
 
 
 def test_only_administrators_widen_a_data_scope() -> None:
     clerk = Actor(7, frozenset({"CLERK"}), frozenset(MANAGEMENT_PERMS))
     admin = Actor(7, frozenset({"ADMIN"}), frozenset(MANAGEMENT_PERMS))
     for before, after in ((4, 1), (4, 3), (3, 2), (2, 5), (5, 1)):
-        assert not authority.may_widen(clerk, before, after)
-        assert authority.may_widen(clerk, after, before)
-        assert authority.may_widen(admin, before, after)
+        assert not authority.may_widen_scope(clerk, before, after)
+        assert authority.may_widen_scope(clerk, after, before)
+        assert authority.may_widen_scope(admin, before, after)
 
 
 def test_refusals_say_which_rule_was_broken() -> None:
@@ -100,7 +100,7 @@ def test_refusals_say_which_rule_was_broken() -> None:
     with pytest.raises(GrantsMore):
         authority.require_perms(clerk, ["sys:user:delete"])
     with pytest.raises(GrantsMore):
-        authority.require_shape(clerk, None, RoleGrant("X", frozenset({"sys:user:delete"})))
+        authority.require_define_role(clerk, None, RoleGrant("X", frozenset({"sys:user:delete"})))
     with pytest.raises(OwnAccount):
         authority.require_others(clerk, [1, 7])
     authority.require_others(clerk, [1, 8])

@@ -36,7 +36,7 @@ def start(data: Path, clock: Clock, algorithm: str) -> InProcess:
 
 def withdraw_all(node: InProcess) -> None:
     """Leave one key, of the algorithm in the settings."""
-    node.run(node.service.key_rotation.withdraw(node.service.ring.signer.kid, Caller()))
+    node.run(node.service.key_rotation.revoke(node.service.ring.signer.kid, Caller()))
 
 
 def header(tokens: dict[str, Any]) -> dict[str, Any]:

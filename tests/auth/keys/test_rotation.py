@@ -133,7 +133,7 @@ def test_a_withdrawn_key_opens_nothing_and_sessions_live_on(
     one, other = nodes
     tokens = one.login().data
     assert other.me(tokens["accessToken"]).status == 200  # and remembers that it verified it
-    successor = one.run(one.service.key_rotation.withdraw(kid(tokens), Caller()))
+    successor = one.run(one.service.key_rotation.revoke(kid(tokens), Caller()))
     assert successor is not None
     fresh = one.refresh(tokens["refreshToken"]).data
     assert kid(fresh) == successor.kid

@@ -11,7 +11,7 @@ import pytest
 
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.auth.sessions.claims import data_scope_claims, smaller_and_smaller
+from gatehouse.auth.sessions.claims import data_scope_claims, reductions
 from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
 from gatehouse.stores.accounts.schema import role_departments, roles
 from gatehouse.stores.accounts.users import DataScope, NewUser
@@ -134,6 +134,6 @@ def test_a_token_never_outgrows_a_header_line_and_works_whatever_is_left_out(tmp
 
 def test_what_is_left_out_only_ever_narrows() -> None:
     claims = {"sub": "1", "roles": ["A"], "perms": ["a:b:c"]}
-    assert list(smaller_and_smaller(claims)) == [
+    assert list(reductions(claims)) == [
         claims, {"sub": "1", "roles": ["A"]}, {"sub": "1", "roles": []},
     ]  # fmt: skip

@@ -36,7 +36,7 @@ class EntryEndpoints:
 
     async def menu_routes(self, request: Request, principal: Principal) -> Reply:
         profile = principal.cached.profile
-        given = await self._menus.shown_by(profile.roles)
+        given = await self._menus.of_roles(profile.roles)
         return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
 
     async def own_notices(self, request: Request, _principal: Principal) -> Reply:

@@ -13,7 +13,7 @@ from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.endpoints.console.values import shown_time
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, resource, success
-from gatehouse.auth.accounts.user_import import Here, ImportPlan, ImportRow, Problem, Refusal, plan_import
+from gatehouse.auth.accounts.user_import import ExistingAccounts, ImportPlan, ImportRow, Problem, Refusal, plan_import
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
 from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetRefused, read_sheet, write_sheet
@@ -103,12 +103,12 @@ class UserSheetEndpoints:
 
     async def _here(
         self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
-    ) -> Here:
+    ) -> ExistingAccounts:
         departments = await self._accounts.departments.all()
         chosen = department or principal.cached.profile.user.department
         if all(one.id != chosen for one in departments):
             raise Missing(f"there is no department {chosen}")
-        return Here(
+        return ExistingAccounts(
             actor=actor_of(request, principal),
             departments=departments,
             roles=await self._accounts.roles.all(),
@@ -117,7 +117,7 @@ class UserSheetEndpoints:
         )
 
 
-def _preview(plan: ImportPlan, here: Here) -> list[ImportedUser]:
+def _preview(plan: ImportPlan, here: ExistingAccounts) -> list[ImportedUser]:
     departments = {one.id: one.name for one in here.departments}
     roles = {role.id: role.name for role in here.roles}
     return [

@@ -12,7 +12,7 @@ Plane = npt.NDArray[np.float32]
 
 COLUMNS: Final = int(WIDTH * SCALE)
 ROWS: Final = int(HEIGHT * SCALE)
-TURN: Final = 2 * math.pi
+FULL_CIRCLE: Final = 2 * math.pi
 
 # The middle of every pixel, in CSS pixels.
 X: Final = ((np.arange(COLUMNS) + 0.5) / SCALE).astype(np.float32)
@@ -52,9 +52,9 @@ class Dice:
 
 def waves(random: np.random.Generator, length: Range, height: float) -> Plane:
     """A large smooth plane: waves of these lengths in all directions, of this standard deviation."""
-    angle, phase = random.random((2, _WAVES), np.float32) * np.float32(TURN)
+    angle, phase = random.random((2, _WAVES), np.float32) * np.float32(FULL_CIRCLE)
     period = random.uniform(*length, _WAVES).astype(np.float32)
-    speed = np.float32(TURN / SCALE) / period
+    speed = np.float32(FULL_CIRCLE / SCALE) / period
     pixels = np.arange(SIDE, dtype=np.float32)
     # cos(a + b) = cos a cos b - sin a sin b makes the sum of all waves one matrix product.
     across = pixels * (speed * np.cos(angle))[:, None]

@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from gatehouse.auth.login.captcha import png
-from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, TURN, Dice, Plane, X, Y, stripes, waves
+from gatehouse.auth.login.captcha.canvas import COLUMNS, FULL_CIRCLE, ROWS, Dice, Plane, X, Y, stripes, waves
 from gatehouse.auth.login.captcha.difficulty import Difficulty
 from gatehouse.auth.login.captcha.glyphs import CAP, glyphs
 from gatehouse.auth.login.captcha.letters import THROWS, Row, arrange, draw
-from gatehouse.auth.login.captcha.parameters import HEIGHT, LOOKS, SCALE, Look
+from gatehouse.auth.login.captcha.parameters import APPEARANCES, HEIGHT, SCALE, Appearance
 
 SIZE = (COLUMNS, ROWS)
 
@@ -25,25 +25,25 @@ _CURVE_THROWS: Final = 5
 class Painter:
     """Paints answers. Safe in several threads: its only moving part, the generator, locks itself."""
 
-    def __init__(self, difficulty: Difficulty = Difficulty.NORMAL, look: Look | None = None) -> None:
-        self._look = look = look or LOOKS[difficulty]
+    def __init__(self, difficulty: Difficulty = Difficulty.NORMAL, appearance: Appearance | None = None) -> None:
+        self._appearance = appearance = appearance or APPEARANCES[difficulty]
         # NumPy's generator is not secret-grade, and need not be: it decides how the letters look, never
         # which they are. Its seed comes from the operating system, so no two workers draw alike.
         self._random = random = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
         # Letters look themselves up in their masks, so what bends them is measured in pixels of a mask.
-        zoom = CAP / (sum(look.tall) / 2)
-        self._bends = waves(random, look.bend_length, look.bend * zoom)
+        zoom = CAP / (sum(appearance.tall) / 2)
+        self._bends = waves(random, appearance.bend_length, appearance.bend * zoom)
         # Tones from black to white are counted up to 255, and the nearest that is kept is shown.
-        self._packed = png.packing(look.tones)
-        self._contrast = np.float32((look.light_ground - look.dark_ground) / 2 * 255)
-        mean = np.float32((look.light_ground + look.dark_ground) / 2 * 255)
-        self._hatchings = [mean + hatching * np.float32(look.hatch * 255) for hatching in self._hatch(zoom)]
-        self._ragged = waves(random, look.bend_length, look.region_ragged / look.region_edge)
+        self._packed = png.packing(appearance.tones)
+        self._contrast = np.float32((appearance.light_ground - appearance.dark_ground) / 2 * 255)
+        mean = np.float32((appearance.light_ground + appearance.dark_ground) / 2 * 255)
+        self._hatchings = [mean + hatching * np.float32(appearance.hatch * 255) for hatching in self._hatch(zoom)]
+        self._ragged = waves(random, appearance.bend_length, appearance.region_ragged / appearance.region_edge)
         glyphs()  # at start, not at the first request
 
     def _hatch(self, zoom: float) -> Iterator[Plane]:
         """Stripes in all directions, bent as much as the letters."""
-        narrow, wide = self._look.hatch_length
+        narrow, wide = self._appearance.hatch_length
         for each in range(_HATCHINGS):
             angle = (each + self._random.random()) * math.pi / _HATCHINGS
             period = self._random.uniform(narrow, wide)
@@ -51,13 +51,13 @@ class Painter:
 
     def paint(self, answer: str) -> bytes:
         """The PNG that shows an answer of digits and letters; small letters are drawn as capitals."""
-        look = self._look
-        dice = Dice(self._random, _THROWS + len(answer) * THROWS + look.curves * _CURVE_THROWS)
-        row = arrange(dice, look, answer.upper())
+        appearance = self._appearance
+        dice = Dice(self._random, _THROWS + len(answer) * THROWS + appearance.curves * _CURVE_THROWS)
+        row = arrange(dice, appearance, answer.upper())
         bends = self._bends[dice.piece()], self._bends[dice.piece()]
-        ink = draw(dice, look, row, bends)
+        ink = draw(dice, appearance, row, bends)
         dark = self._regions(dice, row)
-        for _ in range(look.curves):
+        for _ in range(appearance.curves):
             self._cross(dice, ink, dark)
         tone = self._hatchings[dice.below(_HATCHINGS)][dice.piece()] - dark * self._contrast
         bare = np.abs(ink)
@@ -70,28 +70,31 @@ class Painter:
 
     def _regions(self, dice: Dice, row: Row) -> Plane:
         """From -1, light ground under black letters, to 1, dark ground under white ones."""
-        look = self._look
+        appearance = self._appearance
         colours = [1.0 if white else -1.0 for white in row.white]
         apart = (row.centres[-1] - row.centres[0]) / max(1, len(colours) - 1)
-        line = np.interp(X, row.centres, colours) * (apart / 2 / look.region_edge)
+        line = np.interp(X, row.centres, colours) * (apart / 2 / appearance.region_edge)
         dark = self._ragged[dice.piece()] + line.astype(np.float32)
         dark.clip(-1, 1, out=dark)
         return dark
 
     def _cross(self, dice: Dice, ink: Plane, colour: Plane) -> None:
         """Lays a curve over the letters, with a rim of ground that sets it off from them."""
-        look = self._look
-        half = dice.between(look.curve_weight) * SCALE / 2
-        swing, speed = np.float32(dice.between(look.curve_swing)), np.float32(TURN / dice.between(look.curve_length))
-        turn = X * speed + np.float32(dice.between((0, TURN)))
-        path = swing * np.sin(turn) + np.float32(HEIGHT / 2 + dice.between(look.curve_offset))
+        appearance = self._appearance
+        half = dice.between(appearance.curve_weight) * SCALE / 2
+        swing, speed = (
+            np.float32(dice.between(appearance.curve_swing)),
+            np.float32(FULL_CIRCLE / dice.between(appearance.curve_length)),
+        )
+        turn = X * speed + np.float32(dice.between((0, FULL_CIRCLE)))
+        path = swing * np.sin(turn) + np.float32(HEIGHT / 2 + dice.between(appearance.curve_offset))
         # Height above the curve, over the steepness, is near enough the distance from it.
         slope = swing * speed * np.cos(turn)
         steep = np.float32(SCALE) / np.sqrt(1 + slope * slope)
         away = Y[:, None] * steep
         away -= path * steep
         np.abs(away, out=away)
-        clear = away + np.float32(0.5 - look.curve_halo * SCALE - half)
+        clear = away + np.float32(0.5 - appearance.curve_halo * SCALE - half)
         clear.clip(0, 1, out=clear)
         ink *= clear
         np.subtract(np.float32(half + 0.5), away, out=away)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, Dice, Plane, X, Y
 from gatehouse.auth.login.captcha.glyphs import CAP, CELL, CHARACTERS, FONTS, RAMP, glyphs
-from gatehouse.auth.login.captcha.parameters import HEIGHT, SCALE, WIDTH, Look
+from gatehouse.auth.login.captcha.parameters import HEIGHT, SCALE, WIDTH, Appearance
 
 THROWS: Final = 6  # for each letter, with its place in their order
 
@@ -37,15 +37,15 @@ class Row(NamedTuple):
     white: list[bool]
 
 
-def arrange(dice: Dice, look: Look, answer: str) -> Row:
-    chosen = [_choose(dice, look, character) for character in answer]
-    centres, squeeze = _places(look, [letter.width for letter in chosen])
+def arrange(dice: Dice, appearance: Appearance, answer: str) -> Row:
+    chosen = [_choose(dice, appearance, character) for character in answer]
+    centres, squeeze = _places(appearance, [letter.width for letter in chosen])
     patterns = _patterns(len(chosen))
     white = patterns[dice.below(len(patterns))]
     return Row(chosen, centres, [_window(centre) for centre in centres], squeeze, white)
 
 
-def draw(dice: Dice, look: Look, row: Row, bends: tuple[Plane, Plane]) -> Plane:
+def draw(dice: Dice, appearance: Appearance, row: Row, bends: tuple[Plane, Plane]) -> Plane:
     """The ink of the letters: -1 is black, 1 is white, 0 lets the ground show. The bends are in pixels of a mask."""
     values = np.empty((len(row.letters), ROWS, _WINDOW), np.uint8)
     for letter, points, found in zip(row.letters, _points(row, bends), values, strict=True):
@@ -53,7 +53,7 @@ def draw(dice: Dice, look: Look, row: Row, bends: tuple[Plane, Plane]) -> Plane:
     # From the value of a mask to how far a pixel lies within the letter, in image pixels, counted from `edges`.
     slopes = np.array([RAMP / 255 * SCALE / letter.scale for letter in row.letters], np.float32)[:, None, None]
     edges = slopes * np.float32(255 / 2)
-    return _lay(dice, look, row, values * slopes, edges)
+    return _place(dice, appearance, row, values * slopes, edges)
 
 
 @cache
@@ -96,34 +96,34 @@ def _lines(letter: _Letter, centre: float, window: slice, squeeze: float) -> tup
     return wide, lean, -sine, cosine, CELL / 2 + wide * start, -lean * middle, CELL / 2 - sine * start, -cosine * middle
 
 
-def _choose(dice: Dice, look: Look, character: str) -> _Letter:
+def _choose(dice: Dice, appearance: Appearance, character: str) -> _Letter:
     glyph = dice.below(len(FONTS)) * len(CHARACTERS) + CHARACTERS.index(character)
-    scale = CAP / dice.between(look.tall)
-    drift, tilt, slant = dice.between(look.drift), dice.between(look.tilt), dice.between(look.slant)
+    scale = CAP / dice.between(appearance.tall)
+    drift, tilt, slant = dice.between(appearance.drift), dice.between(appearance.tilt), dice.between(appearance.slant)
     return _Letter(glyph, glyphs().widths[glyph] / scale, scale, drift, tilt, slant)
 
 
-def _places(look: Look, widths: list[float]) -> tuple[list[float], float]:
+def _places(appearance: Appearance, widths: list[float]) -> tuple[list[float], float]:
     """Where each letter's middle goes, and how much all are squeezed or stretched to fill the width."""
-    shared = look.overlap * (len(widths) - 1)
-    squeeze = min((look.spread + shared) / sum(widths), look.stretch)
+    shared = appearance.overlap * (len(widths) - 1)
+    squeeze = min((appearance.spread + shared) / sum(widths), appearance.stretch)
     left = (WIDTH - sum(widths) * squeeze + shared) / 2
     middles = []
     for width in widths:
         middles.append(left + width * squeeze / 2)
-        left += width * squeeze - look.overlap
+        left += width * squeeze - appearance.overlap
     return middles, squeeze
 
 
-def _lay(dice: Dice, look: Look, row: Row, reach: Plane, edges: Plane) -> Plane:
+def _place(dice: Dice, appearance: Appearance, row: Row, reach: Plane, edges: Plane) -> Plane:
     """One over the other, in any order, so that it is not always the right-hand letter that lies on top.
 
     Edges are soft over one pixel. Each letter clears a rim around itself; if that is a pixel or wider, nothing of
     the old ink is left beneath the new.
     """
-    clear = edges + np.float32(0.5 - (look.halo + look.weight) * SCALE) - reach
+    clear = edges + np.float32(0.5 - (appearance.halo + appearance.weight) * SCALE) - reach
     clear.clip(0, 1, out=clear)
-    reach += np.float32(0.5 + look.weight * SCALE) - edges
+    reach += np.float32(0.5 + appearance.weight * SCALE) - edges
     reach.clip(0, 1, out=reach)
     ink = np.zeros((ROWS, COLUMNS), np.float32)
     for each in sorted(range(len(row.letters)), key=lambda _: dice.between((0, 1))):

@@ -21,7 +21,7 @@ SCALE: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Appearance:
     """One way to draw. A range is where each image, or each letter, takes its own value from."""
 
     # Letters as large as the box allows when they tilt: size is what legibility depends on most.
@@ -71,9 +71,9 @@ class Look:
     tones: tuple[int, ...] = (0, 2, 5, 7, 8, 10, 13, 15)
 
 
-_NORMAL: Final = Look()
+_NORMAL: Final = Appearance()
 
-LOOKS: Final = {
+APPEARANCES: Final = {
     Difficulty.EASY: replace(_NORMAL, bend=0.5, curve_weight=(1.7, 1.9), curve_halo=1.0),
     Difficulty.NORMAL: _NORMAL,
     Difficulty.HARD: replace(
