@@ -16,7 +16,7 @@ import gatehouse.cli
 from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.contract.operation import PREFIX, Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
-from gatehouse.api.telemetry.worker_counts import HELP
+from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import descriptions, load
 from tests.support.running import free_port

@@ -22,7 +22,7 @@ from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.reply import Headers, Reply, Stream, failure, plain_failure
 from gatehouse.api.http.request import Request
 from gatehouse.api.routes import Methods, Route, build_routes
-from gatehouse.api.telemetry.metrics import Metrics
+from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.refusals import NotAllowed, Refused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.contract.operation import Operation
     from gatehouse.api.http.reply import Reply
-    from gatehouse.api.telemetry.metrics import Metrics, OperationMetrics
+    from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import Painter
     from gatehouse.service import Service
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.bootstrap import random_password
+from gatehouse.auth.passwords.policy import check_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def read_password(username: str, *, password_stdin: bool, random: bool) -> NewPa
     if password_stdin and random:
         raise click.UsageError("--password-stdin and --random-password exclude each other")
     given = random_password() if random else _from_stdin() if password_stdin else _asked(username)
-    policy.check_password(given, username)
+    check_password(given, username)
     return NewPassword(given, made_up=random)
 
 

@@ -13,7 +13,7 @@ from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
 from gatehouse.cli.user import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
-from gatehouse.secret import new_secret, secret_path, write_secrets
+from gatehouse.master_secret import new_secret, secret_path, write_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.auth.accounts.activity_log import ActivityLog
 from gatehouse.auth.accounts.live_sessions import LiveSessions
 from gatehouse.auth.accounts.lockouts import Lockouts
-from gatehouse.auth.accounts.log import ActivityLog
 from gatehouse.auth.accounts.password_links import PasswordLinks
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.perms import is_administrator_role

@@ -10,7 +10,7 @@ from gatehouse.auth.keys.ring import KeyRing
 from gatehouse.auth.limits.throttle import Limits, Throttle, Unlimited
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
-from gatehouse.secret import read_secrets
+from gatehouse.master_secret import read_secrets
 from gatehouse.service.stores import Stores, open_stores
 
 if TYPE_CHECKING:

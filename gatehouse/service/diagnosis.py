@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.sealing import WrongSecret
-from gatehouse.secret import read_secrets, secret_path
+from gatehouse.master_secret import read_secrets, secret_path
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.errors import StoreError

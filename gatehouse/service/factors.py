@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from gatehouse.auth.factors.administration import FactorAdministration
 from gatehouse.auth.factors.enrolment import Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment, enrolment_tickets
-from gatehouse.auth.factors.fresh_proof import FreshProof
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
+from gatehouse.auth.factors.reauthentication import Reauthentication
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.factors.verifier import CodeVerifier
 from gatehouse.auth.login.passkey_login import PasskeyLogin
@@ -41,7 +41,7 @@ def open_factors(core: Core) -> FactorServices:
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = enrolment_tickets(core.ring, core.clock)
-    proof = _open_proof(core)
+    proof = _open_reauthentication(core)
     enrolment = _open_enrolment(core, vault, verifier, proof)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
     passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
@@ -72,8 +72,8 @@ def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: Tickets[Enr
     )
 
 
-def _open_proof(core: Core) -> FreshProof:
-    return FreshProof(
+def _open_reauthentication(core: Core) -> Reauthentication:
+    return Reauthentication(
         users=core.stores.users,
         hashes=core.hashes,
         throttle=core.throttle,
@@ -83,7 +83,7 @@ def _open_proof(core: Core) -> FreshProof:
     )
 
 
-def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: FreshProof) -> Enrolment:
+def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: Reauthentication) -> Enrolment:
     return Enrolment(
         factors=core.stores.factors,
         vault=vault,
@@ -105,7 +105,9 @@ def _open_passkey_login(core: Core, verifier: PasskeyVerifier) -> PasskeyLogin:
     )
 
 
-def _open_own_passkeys(core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, proof: FreshProof) -> OwnPasskeys:
+def _open_own_passkeys(
+    core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, proof: Reauthentication
+) -> OwnPasskeys:
     return OwnPasskeys(
         ceremonies=ceremonies,
         store=core.stores.passkeys,

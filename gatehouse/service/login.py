@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.authenticator import Authenticator
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
+from gatehouse.auth.login.captcha_check import CaptchaCheck
 from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.places import Places
 from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
@@ -65,18 +66,25 @@ def rekey(secrets: Sequence[bytes], refresh: RefreshTokens, challenges: Challeng
 
 
 def _open_password_login(core: Core, challenges: Challenges, second_factor: SecondFactor) -> Login:
-    return Login(
+    captcha_check = CaptchaCheck(
         state=core.state,
         users=core.stores.users,
-        hashes=core.hashes,
         challenges=challenges,
+        throttle=core.throttle,
+        audit=core.audit,
+        clock=core.clock,
+        exempt=core.settings.captcha_exempt_addresses,
+    )
+    return Login(
+        users=core.stores.users,
+        hashes=core.hashes,
+        captcha_check=captcha_check,
         throttle=core.throttle,
         sessions=core.sessions,
         audit=core.audit,
         clock=core.clock,
         decoy_hashes=DecoyHashes(core.stores.users, derive(core.ring.secrets[0], "stand-ins"), core.clock),
         second_factor=second_factor,
-        exempt=core.settings.captcha_exempt_addresses,
     )
 
 

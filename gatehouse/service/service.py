@@ -14,7 +14,7 @@ from gatehouse.auth.keys.rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
 from gatehouse.auth.sessions.front_ends import FrontEnds
-from gatehouse.secret import read_secrets
+from gatehouse.master_secret import read_secrets
 from gatehouse.service.accounts import open_accounts
 from gatehouse.service.background import run_every
 from gatehouse.service.core import Core, open_core
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.accounts.accounts import Accounts
+    from gatehouse.auth.accounts.activity_log import ActivityLog
     from gatehouse.auth.accounts.live_sessions import LiveSessions
     from gatehouse.auth.accounts.lockouts import Lockouts
-    from gatehouse.auth.accounts.log import ActivityLog
     from gatehouse.auth.accounts.password_links import PasswordLinks
     from gatehouse.auth.accounts.self_service import SelfService
     from gatehouse.auth.audit import Audit, Caller

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse import logs
 from gatehouse.auth.keys.sealing import derive
-from gatehouse.secret import read_secrets
+from gatehouse.master_secret import read_secrets
 from gatehouse.service import open_database, open_state
 from gatehouse.settings import SettingsError
 from gatehouse.stores.accounts import migrate

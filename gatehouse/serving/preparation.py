@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from gatehouse import logs
 from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, bootstrap
 from gatehouse.auth.accounts.default_menus import create_default_menus
-from gatehouse.auth.accounts.policy import password_problem
 from gatehouse.auth.accounts.upgrade import add_current_names
 from gatehouse.auth.keys.ring import KeyRing
-from gatehouse.secret import make_secret, read_secrets
+from gatehouse.auth.passwords.policy import password_problem
+from gatehouse.master_secret import make_secret, read_secrets
 from gatehouse.service import open_database
 from gatehouse.settings import SettingsError
 from gatehouse.stores.accounts import migrate

@@ -15,7 +15,7 @@ from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.front_ends import FrontEnd
 
 if TYPE_CHECKING:
-    from gatehouse.api.telemetry.metrics import Metrics
+    from gatehouse.api.telemetry.collector import Metrics
     from gatehouse.auth.login.captcha.image import Painter
     from gatehouse.auth.sessions.tokens import TokenSet
     from gatehouse.service import Service

@@ -16,7 +16,7 @@ from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
-    from gatehouse.api.telemetry.metrics import Metrics
+    from gatehouse.api.telemetry.collector import Metrics
     from gatehouse.service import Service
     from gatehouse.settings import Settings
 

@@ -11,7 +11,7 @@ from prometheus_client.exposition import generate_latest, start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from gatehouse import __version__
-from gatehouse.api.telemetry.worker_counts import BOUNDS, HELP, Times, WorkerCounts, read, worker_files
+from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Times, WorkerCounts, read, worker_files
 from gatehouse.auth.audit import Event
 
 if TYPE_CHECKING:

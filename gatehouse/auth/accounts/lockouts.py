@@ -1,4 +1,4 @@
-"""Names that must wait after failed logins, for the console and the command line: who, and how one is let in again."""
+"""Lockouts for the console and the command line: which names are locked after failed logins, and unlocking them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.audit import Audit
-    from gatehouse.auth.limits.throttle import Lockout, Throttle
+    from gatehouse.auth.limits.lockout import Lockout
+    from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.users import Users
 
@@ -24,14 +25,14 @@ class Lockouts:
         self._audit = audit
 
     async def all(self) -> Sequence[Lockout]:
-        """Longest wait first. They need not be names of users."""
-        return await self._throttle.lockouts()
+        """The longest wait first. They need not be names of users."""
+        return await self._throttle.failed_logins.lockouts()
 
     async def lift(self, actor: Actor, name: str) -> int:
-        """Let a name try again at once, from everywhere; how many waits and counts that ended."""
+        """Unlock a name, from everywhere; returns how many lockouts and counts were cleared."""
         user = await self._users.by_name(name)
         sessions = await self._sessions.of(user.id) if user else ()
-        lifted = await self._throttle.lift(name, {session.address for session in sessions})
+        lifted = await self._throttle.failed_logins.lift(name, {session.address for session in sessions})
         if lifted:
             self._audit.record(
                 Event.LIMIT_LIFTED,

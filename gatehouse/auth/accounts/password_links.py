@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Event
 from gatehouse.auth.factors.tickets import Tickets
+from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import PasswordRefused, TicketGone
 from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.errors import Missing
@@ -82,7 +82,7 @@ class PasswordLinks:
         """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
         await self._throttle.admit_login(caller.address)
         user = await self._user(ticket)
-        if problem := policy.password_problem(password, user.username):
+        if problem := password_problem(password, user.username):
             raise PasswordRefused(problem)
         with self._hashes.reserve(name_key(user.username)):
             hashed = await self._hashes.hash(password)

@@ -1,18 +1,8 @@
-"""Which values are accepted: passwords, names, perms, role codes. Each check raises `ValueError` with the reason.
-
-Passwords: at least 8 characters and no rules of composition; not one of the commonest, not around the username.
-The common ones are those of 8 characters and more among the 30,000 of the zxcvbn project (MIT licence).
-"""
+"""Which values are accepted: names, contact fields, perms, role codes. Checks raise `ValueError` with the reason."""
 
 from __future__ import annotations
 
-import lzma
 import re
-from functools import cache
-from importlib import resources
-
-from gatehouse.auth.refusals import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
-from gatehouse.stores.accounts.users import name_key
 
 NAME_MAX = 64
 AVATAR_MAX = 1024
@@ -22,31 +12,6 @@ _MOBILE = re.compile(r"[0-9+() -]{1,32}")
 _EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,253}")
 _PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
 _ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-
-
-def password_problem(password: str, username: str) -> PasswordProblem | None:
-    if len(password) < PASSWORD_MIN:
-        return PasswordProblem.SHORT
-    if len(password) > PASSWORD_MAX:
-        return PasswordProblem.LONG
-    folded, name = password.casefold(), name_key(username)
-    if folded in common_passwords():
-        return PasswordProblem.COMMON
-    if len(name) >= 3 and name in folded:
-        return PasswordProblem.NAME
-    return None
-
-
-def check_password(password: str, username: str) -> None:
-    problem = password_problem(password, username)
-    if problem:
-        raise ValueError(problem.value)
-
-
-@cache
-def common_passwords() -> frozenset[str]:
-    packed = resources.files("gatehouse.auth.accounts").joinpath("common_passwords.txt.xz").read_bytes()
-    return frozenset(lzma.decompress(packed).decode().split("\n"))
 
 
 def is_username(username: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Audit, Caller, LoginFailure, SessionEnd
 from gatehouse.auth.limits.attempts import Attempt, Attempts
+from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import (
     AccessTokenInvalid,
     CredentialsWrong,
@@ -79,11 +79,13 @@ class SelfService:
 
     async def _change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
         user, session = principal.cached.profile.user, principal.claims.session
-        attempt = Attempt(await self._throttle.key_for(user.username, caller.address), caller, user.id, session)
+        attempt = Attempt(
+            await self._throttle.failed_logins.key_for(user.username, caller.address), caller, user.id, session
+        )
         await self._attempts.raise_if_locked(attempt)
         await self._throttle.admit_password_change(user.id)
         checked = await self._check_current(attempt, user.username, current)
-        problem = PasswordProblem.SAME if new == current else policy.password_problem(new, user.username)
+        problem = PasswordProblem.SAME if new == current else password_problem(new, user.username)
         if problem:
             raise PasswordRefused(problem)
         hashed = await self._hashes.hash(new)

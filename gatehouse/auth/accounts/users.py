@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.audit import Event, SessionEnd
+from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import PasswordRefused, ValueRefused
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class UserChanges:
         """Checks the password by the policy; all sessions of the user end."""
         async with self._changes.transaction() as change:
             target = await self._target(change, actor, user)
-        if problem := policy.password_problem(password, target.user.username):
+        if problem := password_problem(password, target.user.username):
             raise PasswordRefused(problem)
         await self.set_password(actor, user, await self._hashes.hash(password))
 

@@ -17,7 +17,7 @@ from gatehouse.auth.refusals import AlreadyEnrolled, NoSuchFactor, SecondFactorC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.factors.fresh_proof import FreshProof
+    from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.factors.vault import TotpVault
     from gatehouse.auth.factors.verifier import CodeVerifier
     from gatehouse.auth.principal import Principal
@@ -45,7 +45,7 @@ class Enrolment:
         factors: Factors,
         vault: TotpVault,
         verifier: CodeVerifier,
-        proof: FreshProof,
+        proof: Reauthentication,
         audit: Audit,
         clock: Callable[[], float],
         issuer: str,

@@ -11,9 +11,9 @@ from gatehouse.stores.accounts.passkeys import Passkey
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.factors.fresh_proof import FreshProof
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
     from gatehouse.auth.factors.passkeys import Ceremonies
+    from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.accounts.passkeys import Passkeys
 
@@ -35,7 +35,7 @@ class OwnPasskeys:
         ceremonies: Ceremonies,
         store: Passkeys,
         verifier: PasskeyVerifier,
-        proof: FreshProof,
+        proof: Reauthentication,
         audit: Audit,
         clock: Callable[[], float],
     ) -> None:

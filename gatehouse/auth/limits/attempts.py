@@ -33,7 +33,7 @@ class Attempts:
 
     async def raise_if_locked(self, attempt: Attempt) -> None:
         try:
-            await self._throttle.raise_if_locked(attempt.key)
+            await self._throttle.failed_logins.raise_if_locked(attempt.key)
         except NameLocked:
             self._record(attempt, LoginFailure.WAITING)
             raise
@@ -41,7 +41,7 @@ class Attempts:
     async def failed(self, attempt: Attempt, reason: LoginFailure) -> None:
         """Count a failure. If the name is locked by now, `NameLocked` is raised instead of the real outcome."""
         try:
-            failures = await self._throttle.failed(attempt.key)
+            failures = await self._throttle.failed_logins.failed(attempt.key)
         except NameLocked:
             self._record(attempt, LoginFailure.WAITING)
             raise

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure, SessionEnd
 from gatehouse.auth.limits.attempts import Attempt, Attempts
-from gatehouse.auth.refusals import (
-    CaptchaGone,
-    CaptchaWrong,
-    CredentialsWrong,
-    FieldMissing,
-    Refused,
-)
+from gatehouse.auth.refusals import CredentialsWrong
 from gatehouse.stores.accounts.users import name_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from gatehouse.auth.limits.throttle import Throttle
-    from gatehouse.auth.login.captcha import Challenges
-    from gatehouse.auth.login.second_factor import GivenCode, SecondFactor
+    from gatehouse.auth.login.captcha_check import CaptchaCheck
+    from gatehouse.auth.login.second_factor import SecondFactor
     from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.parsing import Network
     from gatehouse.stores.accounts.users import Credentials, User, Users
-    from gatehouse.stores.state.protocol import Session, State
-
-# A captcha stays marked as used a little longer than it is valid, for nodes whose clocks differ.
-USED_MARGIN = 60
+    from gatehouse.stores.state.protocol import Session
 
 
 class LoginAttempt(NamedTuple):
@@ -54,28 +43,24 @@ class Login:
     def __init__(
         self,
         *,
-        state: State,
         users: Users,
         hashes: HashPool,
-        challenges: Challenges,
+        captcha_check: CaptchaCheck,
         throttle: Throttle,
         sessions: Sessions,
         audit: Audit,
         clock: Callable[[], float],
         decoy_hashes: DecoyHashes,
         second_factor: SecondFactor,
-        exempt: Sequence[Network] = (),
     ) -> None:
-        self._state = state
         self._users = users
         self._hashes = hashes
-        self._challenges = challenges
+        self._captcha_check = captcha_check
         self._throttle = throttle
         self._attempts = Attempts(throttle, audit, clock)
         self._sessions = sessions
         self._audit = audit
         self._clock = clock
-        self._exempt = exempt
         self._decoy_hashes = decoy_hashes
         self._second_factor = second_factor
 
@@ -87,8 +72,14 @@ class Login:
     async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
         await self._throttle.admit_login(caller.address)
         given = self._second_factor.read(attempt.captcha_answer, attempt.otp_code)
-        await self._pass_captcha(attempt, given, caller)
-        key = await self._throttle.key_for(attempt.username, caller.address)
+        await self._captcha_check(
+            attempt.username,
+            attempt.captcha_id,
+            attempt.captcha_answer,
+            caller,
+            is_code=given.instead_of_captcha,
+        )
+        key = await self._throttle.failed_logins.key_for(attempt.username, caller.address)
         found = await self._users.credentials(attempt.username)
         trial = Attempt(key, caller, found.user.id if found else None)
         await self._attempts.raise_if_locked(trial)
@@ -110,47 +101,10 @@ class Login:
         user = found.user
         session = await self._sessions.open(user.id, caller)
         await self._recheck(user, attempt, session, caller)
-        await self._throttle.succeeded(key, attempt.username, caller.address)
+        await self._throttle.failed_logins.succeeded(key, attempt.username, caller.address)
         if verdict.outdated:
             await self._replace_hash(user, attempt.password, caller)
         return OpenedLogin(session, factor)
-
-    async def _pass_captcha(self, attempt: LoginAttempt, given: GivenCode, caller: Caller) -> None:
-        """Mark the captcha as used, even if the login fails, before anything costly happens."""
-        refusal = await self._captcha_refusal(attempt, given)
-        if refusal is None:
-            await self._throttle.admit_all_logins(solved=not given.instead_of_captcha)
-            return
-        if await self._needs_no_captcha(attempt.username, caller.address):
-            return
-        if not isinstance(refusal, FieldMissing):
-            wrong = isinstance(refusal, CaptchaWrong)
-            reason = LoginFailure.CAPTCHA_WRONG if wrong else LoginFailure.CAPTCHA_GONE
-            self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
-        raise refusal
-
-    async def _captcha_refusal(self, attempt: LoginAttempt, given: GivenCode) -> Refused | None:
-        if not attempt.captcha_id:
-            return FieldMissing("captchaId")
-        if not attempt.captcha_answer:
-            return FieldMissing("captchaCode")
-        now = self._clock()
-        challenge = self._challenges.decode(attempt.captcha_id, now)
-        if challenge is None:
-            return CaptchaGone()
-        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
-            return CaptchaGone()
-        if not given.instead_of_captcha and not self._challenges.matches(challenge, attempt.captcha_answer):
-            return CaptchaWrong()
-        return None
-
-    async def _needs_no_captcha(self, username: str, address: str) -> bool:
-        if self._exempt and address:
-            parsed = ipaddress.ip_address(address)
-            if any(parsed in network for network in self._exempt):
-                return True
-        user = await self._users.by_name(username)
-        return user is not None and user.captcha_exempt
 
     async def _recheck(self, user: User, attempt: LoginAttempt, session: Session, caller: Caller) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from gatehouse.auth.accounts.log import TITLES
+from gatehouse.auth.accounts.activity_log import TITLES
 from gatehouse.auth.audit import Event
 from gatehouse.stores.accounts import audit_trail
 from tests.api.console.conftest import Console

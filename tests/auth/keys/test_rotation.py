@@ -20,7 +20,7 @@ from gatehouse.auth.keys.ring import (
     StoredKey,
     signing_at,
 )
-from gatehouse.secret import new_secret, read_secrets, secret_path, write_secrets
+from gatehouse.master_secret import new_secret, read_secrets, secret_path, write_secrets
 from gatehouse.settings import SettingsError, load
 from tests.cli.terminal import Terminal
 from tests.support.inprocess import Answer, Clock, InProcess

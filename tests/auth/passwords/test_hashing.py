@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import Verdict, check_password, hash_password
+from gatehouse.auth.passwords.policy import common_passwords, password_problem
 from gatehouse.auth.refusals import PasswordProblem, TooBusy
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import InProcess
@@ -174,9 +174,9 @@ def test_one_name_leaves_places_to_the_others(tmp_path: Path) -> None:
     ],
 )
 def test_the_policy(password: str, username: str, problem: PasswordProblem | None) -> None:
-    assert policy.password_problem(password, username) is problem
+    assert password_problem(password, username) is problem
 
 
 def test_over_ten_thousand_common_passwords_are_known() -> None:
-    assert len(policy.common_passwords()) > 10_000
-    assert {"password", "12345678", "qwertyuiop", "iloveyou"} <= policy.common_passwords()
+    assert len(common_passwords()) > 10_000
+    assert {"password", "12345678", "qwertyuiop", "iloveyou"} <= common_passwords()

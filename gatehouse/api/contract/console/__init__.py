@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gatehouse.api.contract.console import (
+    after_login,
     departments,
-    entry,
     logs,
     menus,
     profile,
@@ -17,7 +17,7 @@ from gatehouse.api.contract.console import (
 )
 
 CONSOLE = (
-    *entry.OPERATIONS,
+    *after_login.OPERATIONS,
     *profile.OPERATIONS,
     *users.OPERATIONS,
     *roles.OPERATIONS,

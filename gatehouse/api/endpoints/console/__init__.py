@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.endpoints.console.after_login import AfterLoginEndpoints
 from gatehouse.api.endpoints.console.departments import DepartmentEndpoints
-from gatehouse.api.endpoints.console.entry import EntryEndpoints
 from gatehouse.api.endpoints.console.logs import LogEndpoints
 from gatehouse.api.endpoints.console.menus import MenuEndpoints
 from gatehouse.api.endpoints.console.online import OnlineEndpoint
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Reply]]]:
     """By the name of the operation."""
     return {
-        **EntryEndpoints(service).endpoints(),
+        **AfterLoginEndpoints(service).endpoints(),
         **OnlineEndpoint(service).endpoints(),
         **ProfileEndpoints(service).endpoints(),
         **UserEndpoints(service).endpoints(),

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.contract.console.departments import DepartmentBody, DepartmentForm, DepartmentQuery, DepartmentRow
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.formats import given_id, shown_time
 from gatehouse.api.endpoints.console.trees import tree
-from gatehouse.api.endpoints.console.values import given_id, shown_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.stores.errors import Missing
 

@@ -13,16 +13,16 @@ from gatehouse.api.contract.console.logs import (
     VisitStatistic,
 )
 from gatehouse.api.contract.page import Page
-from gatehouse.api.endpoints.console.values import given_day, shown_time, span
+from gatehouse.api.endpoints.console.formats import given_day, shown_time, span
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.auth.accounts.log import TITLES
+from gatehouse.auth.accounts.activity_log import TITLES
 from gatehouse.user_agent import browser_name, system_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.accounts.log import LogEntry
+    from gatehouse.auth.accounts.activity_log import LogEntry
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 

@@ -8,9 +8,9 @@ import msgspec
 
 from gatehouse.api.contract.console.menus import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.formats import given_id, number
 from gatehouse.api.endpoints.console.trees import tree
-from gatehouse.api.endpoints.console.values import given_id, number
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.menus import checked, with_parents
 from gatehouse.auth.refusals import FieldInvalid

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.contract.console.profile import OwnPasswordBody, ProfileBody, ProfileData
-from gatehouse.api.endpoints.console.acting import actor_of
-from gatehouse.api.endpoints.console.values import number, shown_time
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.formats import number, shown_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.role_perms import RolePermsBody, RolePermsData
-from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.perms import ADMIN_PERMS, names_of
 from gatehouse.stores.errors import Missing

@@ -9,8 +9,8 @@ from msgspec import UNSET
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.console.roles import RoleBody, RoleForm, RoleRow
 from gatehouse.api.contract.page import Page, PageQuery
-from gatehouse.api.endpoints.console.acting import actor_of
-from gatehouse.api.endpoints.console.values import given_id, number, shown_time
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.formats import given_id, number, shown_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
 from gatehouse.auth.sessions.front_ends import FrontEnd

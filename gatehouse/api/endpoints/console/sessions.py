@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.sessions import LiveSessionData, LiveSessionQuery, LiveSessionsData
 from gatehouse.api.contract.schemas import EndedData
-from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.live_sessions import SessionPage

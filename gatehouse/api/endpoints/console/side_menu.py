@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.contract.console.entry import RouteData, RouteMeta
+from gatehouse.api.contract.console.after_login import RouteData, RouteMeta
 from gatehouse.auth.accounts.default_menus import CHINESE
 from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, checked, with_parents
 from gatehouse.auth.perms import ROOT

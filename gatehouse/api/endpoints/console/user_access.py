@@ -10,7 +10,7 @@ from gatehouse.api.contract.console.user_access import (
     PasswordLinkData,
     UserFactorData,
 )
-from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.passkeys import passkey_data
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success

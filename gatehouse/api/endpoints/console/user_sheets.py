@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.users import XLSX, ImportedUser, ImportQuery, ImportReport, UserQuery
 from gatehouse.api.contract.errors import SUCCESS
-from gatehouse.api.endpoints.console.acting import actor_of
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.formats import shown_time
 from gatehouse.api.endpoints.console.users import user_filter
-from gatehouse.api.endpoints.console.values import shown_time
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, resource, success
 from gatehouse.auth.accounts.user_import import ExistingAccounts, ImportPlan, ImportRow, Problem, Refusal, plan_import

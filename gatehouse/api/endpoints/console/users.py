@@ -9,8 +9,8 @@ from msgspec import UNSET
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.console.users import ResetQuery, UserBody, UserForm, UserQuery, UserRow
 from gatehouse.api.contract.page import Page
-from gatehouse.api.endpoints.console.acting import actor_of
-from gatehouse.api.endpoints.console.values import given_id, number, shown_time, span
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.formats import given_id, number, shown_time, span
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.accounts.user_search import UserFilter

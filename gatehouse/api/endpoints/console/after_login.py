@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract.console.entry import DictionaryData, DictionaryItem, NoticeRow
+from gatehouse.api.contract.console.after_login import DictionaryData, DictionaryItem, NoticeRow
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.side_menu import side_menu
 from gatehouse.api.http.reply import Reply, success
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), ("0", "Unknown", "保密", "info"))
 
 
-class EntryEndpoints:
+class AfterLoginEndpoints:
     def __init__(self, service: Service) -> None:
         self._menus = service.accounts.menus
         self._front_ends = service.front_ends

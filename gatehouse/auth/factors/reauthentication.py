@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.users import Credentials, Users
 
 
-class FreshProof:
+class Reauthentication:
     def __init__(
         self,
         *,
@@ -62,5 +62,5 @@ class FreshProof:
         await self._attempts.failed(await self._attempt(principal, caller), reason)
 
     async def _attempt(self, principal: Principal, caller: Caller) -> Attempt:
-        key = await self._throttle.key_for(principal.cached.profile.user.username, caller.address)
+        key = await self._throttle.failed_logins.key_for(principal.cached.profile.user.username, caller.address)
         return Attempt(key, caller, principal.claims.user, principal.claims.session)

@@ -1,0 +1,116 @@
+"""Lockout: after too many failed logins a name is locked, each time for longer.
+
+Failed logins are counted under (name, place). A place is an address from which this name has logged in before, or else
+`elsewhere`, which all other addresses share. So guessing from a thousand addresses is guessing from one, and it does
+not lock the owner out at a known address. After the free failures each further one locks for the next of
+`LOCKOUT_STEPS`, up to 15 minutes.
+
+A failure is counted when the password has been checked, and the outcome is only told while the name is not locked. So N
+guesses at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.auth.limits.addresses import address_bucket
+from gatehouse.auth.refusals import NameLocked
+from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gatehouse.parsing import Rate
+
+LOCKOUT_STEPS = (30, 60, 120, 240, 480, 900)
+# Lockout steps are kept for a day after the last wait; a known place for 30 days.
+BACKOFF_KEPT_SECONDS = 86_400
+KNOWN_PLACE_SECONDS = 30 * 86_400
+
+ELSEWHERE = "elsewhere"
+
+
+class Lockout(NamedTuple):
+    """A locked name, and the place it is locked for."""
+
+    name: str
+    place: str
+    failures: int
+    until: float
+
+
+class FailedLogins:
+    def __init__(self, state: State, clock: Callable[[], float], free: Rate) -> None:
+        self._state = state
+        self._clock = clock
+        self._policy = BackoffPolicy(free.count, free.seconds, LOCKOUT_STEPS, BACKOFF_KEPT_SECONDS)
+
+    async def key_for(self, username: str, address: str) -> str:
+        """Under which (name, place) a login from here is counted."""
+        name, place = name_key(username), address_bucket(address)
+        known = await self._state.has_mark(_place_mark(name, place), self._clock())
+        return _key(name, place if known else ELSEWHERE)
+
+    async def raise_if_locked(self, key: str) -> None:
+        now = self._clock()
+        failures = await self._state.failures(key)
+        if failures is not None and failures.until > now:
+            raise NameLocked(failures.until - now, "this name is locked")
+
+    async def failed(self, key: str) -> Failures:
+        """Count a failure. If the name is locked by now, it is not counted and `NameLocked` is raised."""
+        failures = await self._state.record_failure(key, self._policy, self._clock())
+        if failures is None:
+            await self.raise_if_locked(key)
+            raise NameLocked(1, "this name is locked")
+        return failures
+
+    async def succeeded(self, key: str, username: str, address: str) -> None:
+        """Clear the failures, and record the place as known."""
+        await self._state.clear_failures(key)
+        mark = _place_mark(name_key(username), address_bucket(address))
+        # Renewed at half its life, so that everyday logins write nothing.
+        now = self._clock()
+        if not await self._state.has_mark(mark, now + KNOWN_PLACE_SECONDS / 2):
+            await self._state.set_mark(mark, now + KNOWN_PLACE_SECONDS, now)
+
+    async def lockouts(self) -> list[Lockout]:
+        """Locked names, the longest wait first."""
+        found = await self._state.locked(self._clock())
+        return [Lockout(*_parts(each.key), each.failures, each.until) for each in found]
+
+    async def lift(self, username: str, addresses: Iterable[str] = ()) -> int:
+        """Clear the failures of a name: wherever it is locked, elsewhere, and at these addresses."""
+        name = name_key(username)
+        keys = {each.key for each in await self._state.locked(self._clock()) if _parts(each.key)[0] == name}
+        keys |= {_key(name, ELSEWHERE), *(_key(name, address_bucket(address)) for address in addresses)}
+        return sum([await self._state.clear_failures(key) for key in keys])
+
+
+class UncountedLogins(FailedLogins):
+    """For `LIMITS=off`."""
+
+    async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
+        return ""
+
+    async def raise_if_locked(self, key: str) -> None: ...
+
+    async def failed(self, key: str) -> Failures:
+        return Failures(key, 0, 0.0, 0, 0.0)
+
+    async def succeeded(self, key: str, username: str, address: str) -> None: ...
+
+
+def _key(name: str, place: str) -> str:
+    return f"{name}|{place}"
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Name and place of a key; a name may hold a bar, a place does not."""
+    name, _, place = key.rpartition("|")
+    return name, place
+
+
+def _place_mark(name: str, place: str) -> str:
+    return f"place|{name}|{place}"

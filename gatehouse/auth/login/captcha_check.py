@@ -1,0 +1,84 @@
+"""Checks the captcha of a login, and marks it as used before anything costly happens."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.refusals import CaptchaGone, CaptchaWrong, FieldMissing, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.login.captcha import Challenges
+    from gatehouse.parsing import Network
+    from gatehouse.stores.accounts.users import Users
+    from gatehouse.stores.state.protocol import State
+
+# A captcha stays marked as used a little longer than it is valid, for nodes whose clocks differ.
+USED_MARGIN = 60
+
+
+class CaptchaCheck:
+    def __init__(
+        self,
+        *,
+        state: State,
+        users: Users,
+        challenges: Challenges,
+        throttle: Throttle,
+        audit: Audit,
+        clock: Callable[[], float],
+        exempt: Sequence[Network] = (),
+    ) -> None:
+        self._state = state
+        self._users = users
+        self._challenges = challenges
+        self._throttle = throttle
+        self._audit = audit
+        self._clock = clock
+        self._exempt = exempt
+
+    async def __call__(
+        self, username: str, captcha_id: str | None, answer: str | None, caller: Caller, *, is_code: bool
+    ) -> None:
+        """Raises the refusal, unless the user or the address is exempt.
+
+        With `is_code` the answer is a code of the second factor, which is checked later; the captcha is used up.
+        """
+        refusal = await self._refusal(captcha_id, answer, is_code=is_code)
+        if refusal is None:
+            await self._throttle.admit_all_logins(solved=not is_code)
+            return
+        if await self._is_exempt(username, caller.address):
+            return
+        if not isinstance(refusal, FieldMissing):
+            wrong = isinstance(refusal, CaptchaWrong)
+            reason = LoginFailure.CAPTCHA_WRONG if wrong else LoginFailure.CAPTCHA_GONE
+            self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
+        raise refusal
+
+    async def _refusal(self, captcha_id: str | None, answer: str | None, *, is_code: bool) -> Refused | None:
+        if not captcha_id:
+            return FieldMissing("captchaId")
+        if not answer:
+            return FieldMissing("captchaCode")
+        now = self._clock()
+        challenge = self._challenges.decode(captcha_id, now)
+        if challenge is None:
+            return CaptchaGone()
+        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
+            return CaptchaGone()
+        if not is_code and not self._challenges.matches(challenge, answer):
+            return CaptchaWrong()
+        return None
+
+    async def _is_exempt(self, username: str, address: str) -> bool:
+        if self._exempt and address:
+            parsed = ipaddress.ip_address(address)
+            if any(parsed in network for network in self._exempt):
+                return True
+        user = await self._users.by_name(username)
+        return user is not None and user.captcha_exempt
