@@ -20,7 +20,7 @@ from gatehouse.api.endpoints.passkeys import PasskeyEndpoints
 from gatehouse.api.endpoints.password_links import PasswordLinkEndpoints
 from gatehouse.api.endpoints.qr_login import QrEndpoints
 from gatehouse.api.endpoints.system import SystemEndpoints
-from gatehouse.api.endpoints.users import UserEndpoints
+from gatehouse.api.endpoints.users import CurrentUserEndpoints
 from gatehouse.api.pages import Pages
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[st
 
 
 def build_routes(service: Service, painter: Painter, metrics: Metrics) -> Routes:
-    auth, own = AuthEndpoints(service, painter, metrics), UserEndpoints(service)
+    auth, own = AuthEndpoints(service, painter, metrics), CurrentUserEndpoints(service)
     endpoints: dict[str, Endpoint] = {
         "captcha": auth.captcha,
         "login": auth.login,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.audit_trail import AuditEntry
     from gatehouse.stores.accounts.database import Database
     from gatehouse.stores.accounts.factor_copies import FactorCopy
-    from gatehouse.transfer.rows import FactorRow
+    from gatehouse.transfer.rows import SourceFactors
 
 
 class FactorImport:
@@ -41,7 +41,7 @@ class FactorImport:
         self._clock = clock
         self._dry_run = dry_run
 
-    async def __call__(self, rows: AsyncIterator[FactorRow]) -> tuple[ImportCount, list[Remark]]:
+    async def __call__(self, rows: AsyncIterator[SourceFactors]) -> tuple[ImportCount, list[Remark]]:
         """How many users got their factors, and why others did not. Users who have a factor keep it."""
         count, remarks = ImportCount(), []
         async for origin, copy in rows:

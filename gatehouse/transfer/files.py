@@ -22,7 +22,7 @@ from gatehouse.transfer.layout import (
     UserLine,
     format_of,
 )
-from gatehouse.transfer.rows import BATCH, DepartmentRow, FactorRow, MenuRow, Remark, RoleRow, UserRow
+from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceFactors, SourceMenu, SourceRole, SourceUser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -44,9 +44,9 @@ class UserFile:
     def __init__(self, path: Path, form: Format | None = None) -> None:
         self._lines = _from_csv if (form or format_of(path)) is Format.CSV else _from_jsonl
         self._path = path
-        self._departments: dict[int, DepartmentRow] = {}
-        self._roles: dict[str, RoleRow] = {}
-        self._menus: dict[int, MenuRow] = {}
+        self._departments: dict[int, SourceDepartment] = {}
+        self._roles: dict[str, SourceRole] = {}
+        self._menus: dict[int, SourceMenu] = {}
         self._assigned: dict[str, frozenset[int]] = {}
         self._users = 0
         self.refused: list[Remark] = []
@@ -72,25 +72,25 @@ class UserFile:
             except ValueError as problem:
                 self.refused.append(Remark(origin, str(problem)))
 
-    async def departments(self) -> Sequence[DepartmentRow]:
+    async def departments(self) -> Sequence[SourceDepartment]:
         return list(self._departments.values())
 
-    async def roles(self) -> Sequence[RoleRow]:
+    async def roles(self) -> Sequence[SourceRole]:
         return list(self._roles.values())
 
-    async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
+    async def menus(self) -> tuple[Sequence[SourceMenu], Mapping[str, frozenset[int]]]:
         return list(self._menus.values()), self._assigned
 
-    async def factors(self) -> AsyncIterator[FactorRow]:
+    async def factors(self) -> AsyncIterator[SourceFactors]:
         for origin, line in self._read():
             if isinstance(line, FactorLine):
-                yield FactorRow(origin, line)
+                yield SourceFactors(origin, line)
 
     async def count(self) -> int:
         return self._users
 
-    async def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
-        batch: list[UserRow] = []
+    async def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
+        batch: list[SourceUser] = []
         for origin, line in self._read():
             if isinstance(line, UserLine):
                 batch.append(_user(origin, line))
@@ -170,7 +170,7 @@ def _keep(known: dict[Key, Row], key: Key, row: Row) -> None:
     known[key] = row
 
 
-def _department(origin: str, line: DepartmentLine) -> DepartmentRow:
+def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
     policy.check_text("department name", line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
@@ -179,12 +179,12 @@ def _department(origin: str, line: DepartmentLine) -> DepartmentRow:
         policy.check_sort(fields["sort"])
     if fields.get("code"):
         policy.check_text("department code", fields["code"])
-    return DepartmentRow(
+    return SourceDepartment(
         origin, line.id, line.name, line.parent, fields.get("code"), fields.get("sort"), fields.get("enabled")
     )
 
 
-def _role(origin: str, line: RoleLine) -> RoleRow:
+def _role(origin: str, line: RoleLine) -> SourceRole:
     policy.check_role_code(line.code)
     policy.check_text("role name", line.name)
     for perm in line.perms:
@@ -196,22 +196,22 @@ def _role(origin: str, line: RoleLine) -> RoleRow:
         policy.check_data_scope(fields["data_scope"])
     chosen = tuple(sorted(set(fields["depts"]))) if "depts" in fields else None
     perms = tuple(dict.fromkeys(line.perms))
-    return RoleRow(
+    return SourceRole(
         origin, line.code, line.name, line.enabled, perms, fields.get("sort"), fields.get("data_scope"), chosen
     )
 
 
-def _menu(origin: str, line: MenuLine) -> MenuRow:
+def _menu(origin: str, line: MenuLine) -> SourceMenu:
     if not 0 < line.id < 2**53:
         raise ValueError(f"{line.id} is not an id")
     values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
     checked = complete({**values, "type": line.kind})
-    return MenuRow(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
+    return SourceMenu(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
 
 
-def _user(origin: str, line: UserLine) -> UserRow:
+def _user(origin: str, line: UserLine) -> SourceUser:
     fields = _set_fields(line)
-    return UserRow(
+    return SourceUser(
         origin=f"{origin} {line.username!r}",
         id=fields.get("id"),
         username=line.username,

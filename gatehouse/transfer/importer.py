@@ -15,7 +15,7 @@ import msgspec
 from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
 from gatehouse.auth.audit import Caller, Event, SessionEnd
 from gatehouse.stores.accounts.audit_trail import AuditEntry
-from gatehouse.stores.accounts.bulk import Added, Batch, Bulk, Changed
+from gatehouse.stores.accounts.bulk import AddedUser, Batch, Bulk, ChangedUser
 from gatehouse.stores.accounts.departments import Department, Departments
 from gatehouse.stores.accounts.roles import DataScope, Role, Roles
 from gatehouse.stores.accounts.users import Users, name_key
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.bulk import Held
+    from gatehouse.stores.accounts.bulk import ExistingUser
     from gatehouse.stores.accounts.database import Database
     from gatehouse.stores.state.protocol import State
-    from gatehouse.transfer.plan import Change
-    from gatehouse.transfer.rows import DepartmentRow, RoleRow, Source, UserRow
+    from gatehouse.transfer.plan import UserChange
+    from gatehouse.transfer.rows import Source, SourceDepartment, SourceRole, SourceUser
 
 # What the audit trail records as the caller.
 CALLER = Caller(address="import")
@@ -62,7 +62,7 @@ class Importer:
         self._overwrite_passwords = overwrite_passwords
         self._secrets = secrets
         self._summary = Summary(dry_run)
-        self._replaceable_admin: Held | None = None
+        self._replaceable_admin: ExistingUser | None = None
         self._gone: int | None = None
 
     async def __call__(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Summary:
@@ -88,14 +88,14 @@ class Importer:
         self._summary.adapted[:0] = source.adapted
         return self._summary
 
-    async def _untouched_administrator(self) -> Held | None:
+    async def _untouched_administrator(self) -> ExistingUser | None:
         if await self._users.count() != 1:
             return None
         [profile] = await self._users.page(limit=1)
-        held = await self._bulk.held([], [profile.user.id]) if is_replaceable_admin(profile) else ()
-        return held[0] if held else None
+        existing = await self._bulk.existing([], [profile.user.id]) if is_replaceable_admin(profile) else ()
+        return existing[0] if existing else None
 
-    async def _import_departments(self, rows: Sequence[DepartmentRow]) -> tuple[frozenset[int], int]:
+    async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[frozenset[int], int]:
         """The ids of all departments there will be, and the one for users without any."""
         here = {one.id: one for one in await self._departments.all()}
         parents = {one.id: one.parent for one in here.values()} | {row.id: row.parent for row in rows}
@@ -116,7 +116,7 @@ class Importer:
         tops = [row.id for row in rows if row.parent is None]
         return frozenset(here) | {row.id for row in rows}, min(tops or here)
 
-    async def _import_roles(self, rows: Sequence[RoleRow]) -> frozenset[str]:
+    async def _import_roles(self, rows: Sequence[SourceRole]) -> frozenset[str]:
         """The codes of all roles there will be."""
         here = {role.code: role for role in await self._roles.all()}
         known = {one.id for one in await self._departments.all()}
@@ -132,18 +132,18 @@ class Importer:
                 await self._state.raise_epochs(await self._roles.holders(here[role.code].id), self._clock())
         return frozenset(here) | {role.code for role in wanted}
 
-    async def _import_users(self, rows: Sequence[UserRow], context: Context, seen: Seen) -> None:
+    async def _import_users(self, rows: Sequence[SourceUser], context: Context, seen: Seen) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
-        here = [held for held in await self._bulk.held(keys, ids) if held.user.id != self._gone]
+        here = [existing for existing in await self._bulk.existing(keys, ids) if existing.user.id != self._gone]
         decided = plan(rows, here, context, seen, self._replaceable_admin)
         self._count(decided)
         if not self._dry_run and (decided.added or decided.changed):
             await self._write(decided)
-        for held in decided.removed:
-            self._summary.replaced_admin = f"{held.user.username} (id {held.user.id})"
+        for existing in decided.removed:
+            self._summary.replaced_admin = f"{existing.user.username} (id {existing.user.id})"
             self._replaceable_admin = None
             # A dry run removes nothing, so later batches must skip it. In a real run the id is another user's by now.
-            self._gone = held.user.id if self._dry_run else None
+            self._gone = existing.user.id if self._dry_run else None
 
     def _count(self, decided: Plan) -> None:
         count = self._summary.users
@@ -154,16 +154,18 @@ class Importer:
         self._summary.adapted += decided.adapted
 
     async def _write(self, decided: Plan) -> None:
-        removed = [held.user for held in decided.removed]
+        removed = [existing.user for existing in decided.removed]
         batch = Batch(
             removed=[self._entry(Event.USER_DELETED, user.id, username=user.username) for user in removed],
             added=[
-                Added(user, sorted(roles), self._entry(Event.USER_ADDED, username=user.username, roles=sorted(roles)))
+                AddedUser(
+                    user, sorted(roles), self._entry(Event.USER_ADDED, username=user.username, roles=sorted(roles))
+                )
                 for user, roles in decided.added
             ],
             changed=[
-                Changed(
-                    change.held.user.id,
+                ChangedUser(
+                    change.existing.user.id,
                     change.values,
                     None if change.roles is None else sorted(change.roles),
                     self._entries(change),
@@ -177,18 +179,18 @@ class Importer:
             await self._sessions.end_all(user.id, SessionEnd.DELETED, CALLER)
         await self._bulk.write_users(batch)
         await self._state.raise_epochs(
-            [user.id for user in removed] + [change.held.user.id for change in decided.changed], self._clock()
+            [user.id for user in removed] + [change.existing.user.id for change in decided.changed], self._clock()
         )
         for user in removed:
             await self._sessions.end_all(user.id, SessionEnd.DELETED, CALLER)
         for change in decided.changed:
             if change.values.get("enabled") is False:
-                await self._sessions.end_all(change.held.user.id, SessionEnd.DISABLED, CALLER)
+                await self._sessions.end_all(change.existing.user.id, SessionEnd.DISABLED, CALLER)
             elif "password" in change.values:
-                await self._sessions.end_all(change.held.user.id, SessionEnd.PASSWORD, CALLER)
+                await self._sessions.end_all(change.existing.user.id, SessionEnd.PASSWORD, CALLER)
 
-    def _entries(self, change: Change) -> list[AuditEntry]:
-        user, values = change.held.user.id, change.values
+    def _entries(self, change: UserChange) -> list[AuditEntry]:
+        user, values = change.existing.user.id, change.values
         entries = []
         if "enabled" in values:
             entries.append(self._entry(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, user))
@@ -214,14 +216,14 @@ class Importer:
         )
 
 
-def _department(row: DepartmentRow, here: Department) -> Department:
+def _department(row: SourceDepartment, here: Department) -> Department:
     """The department with the values of the row; values that the row leaves out stay."""
     given = {"name": row.name, "code": row.code, "sort": row.sort, "enabled": row.enabled}
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return replace(here, parent=row.parent, **values)
 
 
-def _role(row: RoleRow, here: Role | None, known: Collection[int], now: float) -> Role:
+def _role(row: SourceRole, here: Role | None, known: Collection[int], now: float) -> Role:
     """The role with the values of the row; values that the row leaves out stay."""
     here = here or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
     scope = here.data_scope if row.data_scope is None else row.data_scope

@@ -12,7 +12,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
 from gatehouse.stores.foreign.values import number, text
-from gatehouse.transfer.rows import ImportCount, MenuRow, Remark, cut_cycles, moved_to_top, printable
+from gatehouse.transfer.rows import ImportCount, Remark, SourceMenu, cut_cycles, moved_to_top, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-def read_row(row: Mapping[str, Any]) -> MenuRow | Remark | None:
+def read_row(row: Mapping[str, Any]) -> SourceMenu | Remark | None:
     """One row of sys_menu; None for one that is deleted."""
     key = number(row["id"]) or 0
     origin = f"sys_menu {row['id']}"
@@ -40,7 +40,7 @@ def read_row(row: Mapping[str, Any]) -> MenuRow | Remark | None:
     path = str(row.get("route_path") or "")
     link = kind is MenuType.LINK
     perm = canonical(printable(str(row["perm"] or ""), 128)) if kind is MenuType.BUTTON else ""
-    return MenuRow(
+    return SourceMenu(
         origin,
         Menu(
             id=key,
@@ -84,7 +84,7 @@ class MenuImport:
         self._dry_run = dry_run
 
     async def __call__(
-        self, rows: Sequence[MenuRow], assigned: Mapping[str, frozenset[int]]
+        self, rows: Sequence[SourceMenu], assigned: Mapping[str, frozenset[int]]
     ) -> tuple[ImportCount, list[Remark]]:
         """Create or change each menu. The menus of the first start are replaced, unless they were changed."""
         if not rows:
@@ -108,7 +108,7 @@ class MenuImport:
         return count, remarks
 
 
-def _without_cycles(rows: Sequence[MenuRow], here: Mapping[int, Menu]) -> tuple[list[MenuRow], list[Remark]]:
+def _without_cycles(rows: Sequence[SourceMenu], here: Mapping[int, Menu]) -> tuple[list[SourceMenu], list[Remark]]:
     parents = {menu.id: menu.parent for menu in [*here.values(), *(row.menu for row in rows)]}
     cut = cut_cycles(parents, [row.menu.id for row in rows])
     remarks = [moved_to_top(row.origin, row.menu.parent) for row in rows if row.menu.id in cut]

@@ -22,8 +22,8 @@ from gatehouse.transfer.rows import Remark, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gatehouse.stores.accounts.bulk import Held
-    from gatehouse.transfer.rows import UserRow
+    from gatehouse.stores.accounts.bulk import ExistingUser
+    from gatehouse.transfer.rows import SourceUser
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +47,42 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    held: Held
+class UserChange:
+    existing: ExistingUser
     values: dict[str, Any]
     roles: frozenset[str] | None
 
 
 @dataclass(slots=True)
 class Plan:
-    removed: list[Held] = field(default_factory=list)
+    removed: list[ExistingUser] = field(default_factory=list)
     added: list[tuple[User, frozenset[str]]] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
+    changed: list[UserChange] = field(default_factory=list)
     unchanged: int = 0
     refused: list[Remark] = field(default_factory=list)
     adapted: list[Remark] = field(default_factory=list)
 
 
-def replaces_admin(row: UserRow, administrator: User) -> bool:
+def replaces_admin(row: SourceUser, administrator: User) -> bool:
     """Whether this row can only be imported if the first administrator is replaced; one without a hash cannot."""
     same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
     return same and row.id is not None and row.password is not None
 
 
 def plan(
-    rows: Iterable[UserRow],
-    here: Sequence[Held],
+    rows: Iterable[SourceUser],
+    here: Sequence[ExistingUser],
     context: Context,
     seen: Seen,
-    replaceable_admin: Held | None = None,
+    replaceable_admin: ExistingUser | None = None,
 ) -> Plan:
     decided = Plan()
     good = [_adapted(row, context, decided) for row in rows if _is_good(row, context, seen, decided)]
     if replaceable_admin and any(replaces_admin(row, replaceable_admin.user) for row in good):
         decided.removed.append(replaceable_admin)
-        here = [held for held in here if held.user.id != replaceable_admin.user.id]
-    by_name = {name_key(held.user.username): held for held in here}
-    by_id = {held.user.id: held for held in here}
+        here = [existing for existing in here if existing.user.id != replaceable_admin.user.id]
+    by_name = {name_key(existing.user.username): existing for existing in here}
+    by_id = {existing.user.id: existing for existing in here}
     for row in good:
         same_name = by_name.get(name_key(row.username))
         same_id = same_name if row.id is None else by_id.get(row.id)
@@ -98,14 +98,14 @@ def plan(
     return decided
 
 
-def _is_good(row: UserRow, context: Context, seen: Seen, decided: Plan) -> bool:
+def _is_good(row: SourceUser, context: Context, seen: Seen, decided: Plan) -> bool:
     reason = _problem(row, context) or _clash(row, seen)
     if reason:
         decided.refused.append(Remark(row.origin, reason))
     return reason is None
 
 
-def _problem(row: UserRow, context: Context) -> str | None:
+def _problem(row: SourceUser, context: Context) -> str | None:
     if not policy.is_username(row.username):
         return f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
     if row.id is not None and not 0 < row.id < 2**63:
@@ -125,7 +125,7 @@ def _hash_problem(hashed: str) -> str | None:
     return None if is_affordable(hashed) else "the password's hash costs too much to check at every login"
 
 
-def _clash(row: UserRow, seen: Seen) -> str | None:
+def _clash(row: SourceUser, seen: Seen) -> str | None:
     """Names are compared as login compares them, so `Ann` and `ann` cannot both be imported."""
     key = name_key(row.username)
     if key in seen.names:
@@ -138,7 +138,7 @@ def _clash(row: UserRow, seen: Seen) -> str | None:
     return None
 
 
-def _adapted(row: UserRow, context: Context, decided: Plan) -> UserRow:
+def _adapted(row: SourceUser, context: Context, decided: Plan) -> SourceUser:
     """The row with values that cannot be taken replaced, and reported as adapted."""
     if row.department is not None and row.department not in context.departments:
         decided.adapted.append(Remark(row.origin, f"there is no department {row.department}: put into {context.root}"))
@@ -155,7 +155,7 @@ def _adapted(row: UserRow, context: Context, decided: Plan) -> UserRow:
     return _with_good_contact(row, decided)
 
 
-def _with_good_contact(row: UserRow, decided: Plan) -> UserRow:
+def _with_good_contact(row: SourceUser, decided: Plan) -> SourceUser:
     for name, check, nothing in (
         ("gender", policy.check_gender, 0), ("mobile", policy.check_mobile, ""), ("email", policy.check_email, ""),
     ):  # fmt: skip
@@ -170,7 +170,7 @@ def _with_good_contact(row: UserRow, decided: Plan) -> UserRow:
     return row
 
 
-def _new(row: UserRow, context: Context) -> User:
+def _new(row: SourceUser, context: Context) -> User:
     return User(
         id=row.id or 0,
         username=row.username,
@@ -187,7 +187,7 @@ def _new(row: UserRow, context: Context) -> User:
     )
 
 
-def _compare(row: UserRow, held: Held, context: Context, decided: Plan) -> None:
+def _compare(row: SourceUser, existing: ExistingUser, context: Context, decided: Plan) -> None:
     given = {
         "username": row.username,
         "nickname": row.nickname,
@@ -200,17 +200,19 @@ def _compare(row: UserRow, held: Held, context: Context, decided: Plan) -> None:
         "email": row.email,
         "password": row.password if context.overwrite_passwords else None,
     }
-    values = {name: value for name, value in given.items() if value is not None and value != getattr(held.user, name)}
-    wanted = _roles(row, held, context)
-    if values or wanted != held.roles:
-        decided.changed.append(Change(held, values, wanted if wanted != held.roles else None))
+    values = {
+        name: value for name, value in given.items() if value is not None and value != getattr(existing.user, name)
+    }
+    wanted = _roles(row, existing, context)
+    if values or wanted != existing.roles:
+        decided.changed.append(UserChange(existing, values, wanted if wanted != existing.roles else None))
     else:
         decided.unchanged += 1
 
 
-def _roles(row: UserRow, held: Held, context: Context) -> frozenset[str]:
+def _roles(row: SourceUser, existing: ExistingUser, context: Context) -> frozenset[str]:
     """Roles that the source does not have were granted here, and stay."""
     if row.roles is None:
-        return held.roles
-    ours = frozenset() if context.knows_roles is None else held.roles - context.knows_roles
+        return existing.roles
+    ours = frozenset() if context.knows_roles is None else existing.roles - context.knows_roles
     return row.roles | ours

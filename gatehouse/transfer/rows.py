@@ -22,7 +22,7 @@ class Remark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DepartmentRow:
+class SourceDepartment:
     origin: str
     id: int
     name: str
@@ -33,7 +33,7 @@ class DepartmentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RoleRow:
+class SourceRole:
     origin: str
     code: str
     name: str
@@ -45,7 +45,7 @@ class RoleRow:
 
 
 @dataclass(frozen=True, slots=True)
-class UserRow:
+class SourceUser:
     """None is a value that the source leaves out: an existing user keeps it, a new one gets the default."""
 
     origin: str
@@ -65,12 +65,12 @@ class UserRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MenuRow:
+class SourceMenu:
     origin: str
     menu: Menu
 
 
-class FactorRow(NamedTuple):
+class SourceFactors(NamedTuple):
     origin: str
     copy: FactorCopy
 
@@ -91,15 +91,15 @@ class Source(Protocol):
         """Codes of the roles that the source decides about; None: all of them."""
         ...
 
-    async def departments(self) -> Sequence[DepartmentRow]: ...
+    async def departments(self) -> Sequence[SourceDepartment]: ...
 
-    async def roles(self) -> Sequence[RoleRow]: ...
+    async def roles(self) -> Sequence[SourceRole]: ...
 
-    async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
+    async def menus(self) -> tuple[Sequence[SourceMenu], Mapping[str, frozenset[int]]]:
         """Menus, and which of them each role shows, by its code. Asked after the roles."""
         ...
 
-    def factors(self) -> AsyncIterator[FactorRow]:
+    def factors(self) -> AsyncIterator[SourceFactors]:
         """Second factors, one row for each user who has any; read after the users."""
         ...
 
@@ -107,7 +107,7 @@ class Source(Protocol):
         """How many rows of users there are, good and bad."""
         ...
 
-    def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
+    def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
         """Batches of good rows, each with the number of rows read for it."""
         ...
 

@@ -26,13 +26,13 @@ from gatehouse.stores.foreign.values import moment, number, text
 from gatehouse.stores.foreign.youlai import connect_youlai
 from gatehouse.transfer.data_scopes import data_scopes
 from gatehouse.transfer.menus import read_row
-from gatehouse.transfer.rows import BATCH, DepartmentRow, MenuRow, Remark, RoleRow, UserRow, printable
+from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceMenu, SourceRole, SourceUser, printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from gatehouse.stores.foreign.youlai import YoulaiDatabase
-    from gatehouse.transfer.rows import FactorRow
+    from gatehouse.transfer.rows import SourceFactors
 
 BUTTONS = {"B", "4", "BUTTON"}
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
@@ -56,7 +56,7 @@ class Youlai:
         self.skipped = 0
         self.knows_roles: frozenset[str] = frozenset()
 
-    async def departments(self) -> Sequence[DepartmentRow]:
+    async def departments(self) -> Sequence[SourceDepartment]:
         rows = []
         for row in sorted(await self._database.all("sys_dept"), key=_key):
             key = _key(row)
@@ -69,10 +69,10 @@ class Youlai:
             name = self._label(origin, row["name"], f"Department {key}")
             code = printable(str(row.get("code") or "")) if "code" in row else None
             parent = number(row["parent"]) or None  # the top has the parent 0
-            rows.append(DepartmentRow(origin, key, name, parent, code, _sort(row)))
+            rows.append(SourceDepartment(origin, key, name, parent, code, _sort(row)))
         return rows
 
-    async def roles(self) -> Sequence[RoleRow]:
+    async def roles(self) -> Sequence[SourceRole]:
         perms = await self._perms_by_role()
         table = sorted(await self._database.all("sys_role"), key=_key)
         # Deleted ones too: whoever got such a role by an earlier import is to lose it.
@@ -91,7 +91,7 @@ class Youlai:
             name = self._label(origin, row["name"], code)
             enabled, given = number(row["status"]) == 1, tuple(sorted(perms.get(key, ())))
             scope = scopes.get(key)
-            rows.append(RoleRow(origin, code, name, enabled, given, _sort(row), scope, chosen.get(key, ())))
+            rows.append(SourceRole(origin, code, name, enabled, given, _sort(row), scope, chosen.get(key, ())))
         return rows
 
     async def _chosen_departments(self) -> dict[int, tuple[int, ...]]:
@@ -133,17 +133,17 @@ class Youlai:
                 given.setdefault(role, set()).add(buttons[menu])
         return given
 
-    async def factors(self) -> AsyncIterator[FactorRow]:
+    async def factors(self) -> AsyncIterator[SourceFactors]:
         """These consoles have none."""
-        none: tuple[FactorRow, ...] = ()
+        none: tuple[SourceFactors, ...] = ()
         for row in none:
             yield row
 
-    async def menus(self) -> tuple[Sequence[MenuRow], Mapping[str, frozenset[int]]]:
+    async def menus(self) -> tuple[Sequence[SourceMenu], Mapping[str, frozenset[int]]]:
         """Only from a table that says where its pages are: versions without it keep them in the front end."""
         if not self._database.has_field("sys_menu", "route_path"):
             return [], {}
-        rows: list[MenuRow] = []
+        rows: list[SourceMenu] = []
         for row in sorted(await self._database.all("sys_menu"), key=_key):
             read = None if _is_deleted(row) else read_row(row)
             if isinstance(read, Remark):
@@ -161,7 +161,7 @@ class Youlai:
     async def count(self) -> int:
         return await self._database.count_users()
 
-    async def users(self) -> AsyncIterator[tuple[int, Sequence[UserRow]]]:
+    async def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
         async for rows in self._database.user_batches(BATCH):
             existing = [row for row in rows if not _is_deleted(row)]
             self.skipped += len(rows) - len(existing)
@@ -194,8 +194,8 @@ def _is_deleted(row: dict[str, Any]) -> bool:
     return "deleted" in row and number(row["deleted"]) != 0
 
 
-def _user(row: dict[str, Any], roles: frozenset[str]) -> UserRow:
-    return UserRow(
+def _user(row: dict[str, Any], roles: frozenset[str]) -> SourceUser:
+    return SourceUser(
         origin=f"sys_user {row['id']} {row['username']!r}",
         id=_key(row),
         username=str(row["username"] or ""),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.users import Profile
 
 
-class UserEndpoints:
+class CurrentUserEndpoints:
     def __init__(self, service: Service) -> None:
         # Encoding a profile costs more than the rest of the request. An entry is valid for one object of the profile
         # cache: when that cache invalidates a profile, its replies are not found any more.

@@ -32,7 +32,7 @@ class Problem(StrEnum):
     FORMULA = "formula"
 
 
-class Refusal(NamedTuple):
+class RowRefusal(NamedTuple):
     row: int
     problem: Problem
     about: str = ""  # the field, or what was given
@@ -71,7 +71,7 @@ class ExistingAccounts:
 @dataclass(slots=True)
 class ImportPlan:
     added: list[tuple[NewUser, list[int]]] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
+    refused: list[RowRefusal] = field(default_factory=list)
 
 
 GENDERS: Mapping[str, int] = {
@@ -87,7 +87,7 @@ def plan_import(rows: Sequence[ImportRow], here: ExistingAccounts) -> ImportPlan
         try:
             entry = _entry(row, here, seen)
         except RowRefused as refusal:
-            plan.refused.append(Refusal(row.number, refusal.problem, refusal.about))
+            plan.refused.append(RowRefusal(row.number, refusal.problem, refusal.about))
         else:
             seen.add(name_key(row.username))
             plan.added.append(entry)

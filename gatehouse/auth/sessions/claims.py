@@ -13,7 +13,7 @@ from gatehouse.stores.accounts.users import CHOSEN_DEPARTMENTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gatehouse.stores.accounts.users import DataScope, Profile
+    from gatehouse.stores.accounts.users import Profile, RoleDataScope
 
 # Which rows a business backend shows to a role: `roles.data_scope`. Chosen departments have the fifth number.
 ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT, OWN_ROWS = 1, 2, 3, 4
@@ -46,12 +46,12 @@ def profile_claims(profile: Profile, claim_set: ClaimSet) -> dict[str, Any]:
     return claims
 
 
-def data_scope_claims(scopes: tuple[DataScope, ...]) -> list[dict[str, Any]]:
+def data_scope_claims(scopes: tuple[RoleDataScope, ...]) -> list[dict[str, Any]]:
     """Never empty: those backends show every row to a user whose token holds no data scope."""
     return [_data_scope_claim(scope) for scope in scopes] or [_claim("", OWN_ROWS)]
 
 
-def _data_scope_claim(scope: DataScope) -> dict[str, Any]:
+def _data_scope_claim(scope: RoleDataScope) -> dict[str, Any]:
     if scope.scope == CHOSEN_DEPARTMENTS and scope.departments:
         return _claim(scope.role, CHOSEN_DEPARTMENTS, scope.departments)
     if scope.scope in {ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT}:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ExistingUser:
     """A user with the codes of all roles it holds, enabled or not."""
 
     user: User
@@ -44,7 +44,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedUser:
     """A user to insert; with id 0 the database assigns one, which is put into `entry`."""
 
     user: User
@@ -53,7 +53,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedUser:
     """Columns of a user to set, and all of its roles unless they are None."""
 
     user: int
@@ -67,8 +67,8 @@ class Batch:
     """Users to write at once. Removals come first, so that what is added may take their ids and names."""
 
     removed: Sequence[AuditEntry]
-    added: Sequence[Added]
-    changed: Sequence[Changed]
+    added: Sequence[AddedUser]
+    changed: Sequence[ChangedUser]
 
 
 _COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
@@ -78,7 +78,7 @@ class Bulk:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def held(self, name_keys: Sequence[str], ids: Sequence[int]) -> Sequence[Held]:
+    async def existing(self, name_keys: Sequence[str], ids: Sequence[int]) -> Sequence[ExistingUser]:
         """Every user who has one of these names or ids."""
         wanted = or_(users.c.name_key.in_(name_keys), users.c.id.in_(ids))
         async with self._database.reading() as db:
@@ -90,7 +90,7 @@ class Bulk:
                 .where(user_roles.c.user.in_([user.id for user in found]))
             ):
                 codes.setdefault(row.user, set()).add(row.code)
-        return [Held(user, frozenset(codes.get(user.id, ()))) for user in found]
+        return [ExistingUser(user, frozenset(codes.get(user.id, ()))) for user in found]
 
     async def write_users(self, batch: Batch) -> None:
         try:
@@ -198,7 +198,7 @@ class Bulk:
             await _record(db, entries)
 
 
-async def _insert_users(db: AsyncConnection, added: Sequence[Added]) -> list[Added]:
+async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list[AddedUser]:
     """Insert, and return with the ids that the database has given."""
     inserted = [one for one in added if one.user.id]
     if inserted:

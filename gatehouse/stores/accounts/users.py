@@ -75,7 +75,7 @@ class NewUser:
     email: str = ""
 
 
-class DataScope(NamedTuple):
+class RoleDataScope(NamedTuple):
     """Which rows a role shows in a business backend; `departments` are chosen ones, and only with scope 5."""
 
     role: str
@@ -93,7 +93,7 @@ class Profile:
     user: User
     roles: tuple[str, ...]
     perms: tuple[str, ...]
-    data_scopes: tuple[DataScope, ...] = ()
+    data_scopes: tuple[RoleDataScope, ...] = ()
 
 
 COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
@@ -175,7 +175,7 @@ class Users:
             profile,
             tuple(role.code for role in enabled),
             tuple(row.perm for row in perms),
-            tuple(DataScope(role.code, role.data_scope, tuple(chosen.get(role.id, ()))) for role in enabled),
+            tuple(RoleDataScope(role.code, role.data_scope, tuple(chosen.get(role.id, ()))) for role in enabled),
         )
 
     async def _chosen_departments(self, role_ids: Sequence[int]) -> dict[int, list[int]]:

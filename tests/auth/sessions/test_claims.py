@@ -14,7 +14,7 @@ from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.claims import data_scope_claims, reductions
 from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
 from gatehouse.stores.accounts.schema import role_departments, roles
-from gatehouse.stores.accounts.users import DataScope, NewUser
+from gatehouse.stores.accounts.users import NewUser, RoleDataScope
 from tests.auth.sessions.test_tokens import parts
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
@@ -99,7 +99,7 @@ def test_a_user_without_any_role_gets_the_narrowest_data_scope(tmp_path: Path) -
 
 @pytest.mark.parametrize("scope", [0, 4, 5, 6, -1, 99])
 def test_a_scope_that_is_unknown_or_chooses_nothing_is_the_narrowest(scope: int) -> None:
-    assert data_scope_claims((DataScope("R", scope),)) == [{"roleCode": "R", "dataScope": 4, "customDeptIds": ()}]
+    assert data_scope_claims((RoleDataScope("R", scope),)) == [{"roleCode": "R", "dataScope": 4, "customDeptIds": ()}]
 
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-class Node(Protocol):
+class TreeNode(Protocol):
     @property
     def id(self) -> int: ...
     @property
@@ -17,7 +17,7 @@ class Node(Protocol):
     def sort(self) -> int: ...
 
 
-N = TypeVar("N", bound=Node)
+N = TypeVar("N", bound=TreeNode)
 R = TypeVar("R")
 
 

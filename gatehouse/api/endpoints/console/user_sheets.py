@@ -13,7 +13,14 @@ from gatehouse.api.endpoints.console.formats import shown_time
 from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, resource, success
-from gatehouse.auth.accounts.user_import import ExistingAccounts, ImportPlan, ImportRow, Problem, Refusal, plan_import
+from gatehouse.auth.accounts.user_import import (
+    ExistingAccounts,
+    ImportPlan,
+    ImportRow,
+    Problem,
+    RowRefusal,
+    plan_import,
+)
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
 from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetRefused, read_sheet, write_sheet
@@ -126,7 +133,7 @@ def _preview(plan: ImportPlan, here: ExistingAccounts) -> list[ImportedUser]:
     ]
 
 
-def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[Refusal]]:
+def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RowRefusal]]:
     """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
     if not cells or [str(cell).casefold() for cell in cells[0]] not in [
         [names[language].casefold() for names in _COLUMNS] for language in (0, 1)
@@ -135,7 +142,7 @@ def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[Refusa
     rows, formulas = [], []
     for number, row in enumerate(cells[1:], 2):
         if any(isinstance(cell, Formula) for cell in row):
-            formulas.append(Refusal(number, Problem.FORMULA))
+            formulas.append(RowRefusal(number, Problem.FORMULA))
         elif any(row):
             username, nickname, gender, mobile, email, department, roles = (str(cell) for cell in row)
             named = tuple(part.strip() for part in _COMMA.split(roles) if part.strip())
@@ -158,7 +165,7 @@ def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
     ]
 
 
-def _words(refusal: Refusal, language: str) -> str:
+def _words(refusal: RowRefusal, language: str) -> str:
     return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
 
 
