@@ -10,7 +10,7 @@ from rich.tree import Tree
 
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
-from gatehouse.cli.user import confirm
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import ID, with_service
 
 if TYPE_CHECKING:

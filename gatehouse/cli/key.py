@@ -9,7 +9,7 @@ import click
 from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNING_SECONDS
 from gatehouse.cli import output
 from gatehouse.cli.output import Mark, Moment, echo, json_option
-from gatehouse.cli.user import confirm
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 
 if TYPE_CHECKING:

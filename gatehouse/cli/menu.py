@@ -13,7 +13,7 @@ from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.accounts.menus import checked
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
-from gatehouse.cli.user import confirm
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import ID, with_service
 from gatehouse.stores.accounts.menus import MenuType
 

@@ -12,6 +12,7 @@ import click
 
 from gatehouse.auth.accounts.bootstrap import random_password
 from gatehouse.auth.passwords.policy import check_password
+from gatehouse.cli.output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,3 +52,7 @@ def _asked(username: str) -> str:
         raise click.UsageError("no terminal to ask for a password on: use --password-stdin or --random-password")
     prompt = f"New password of {username}"
     return str(click.prompt(prompt, hide_input=True, confirmation_prompt="Once more", err=True))
+
+
+def show_once(password: str) -> None:
+    echo(f"Its password, shown this once: {password}")

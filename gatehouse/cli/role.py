@@ -9,7 +9,7 @@ import click
 from gatehouse.cli import output
 from gatehouse.cli.fields import scope, scope_name, scope_options
 from gatehouse.cli.output import echo, json_option
-from gatehouse.cli.user import confirm
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 from gatehouse.auth.audit import Event
 from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
-from gatehouse.cli.user import confirm
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.master_secret import new_secret, secret_path, write_secrets
 

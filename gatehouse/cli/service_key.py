@@ -11,7 +11,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.user import confirm
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.stores.accounts.keys import ServiceKeyStore
 

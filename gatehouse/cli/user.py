@@ -9,7 +9,8 @@ import click
 from gatehouse.cli import output
 from gatehouse.cli.fields import GENDERS, contact, contact_options
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.passwords import password_options, read_password
+from gatehouse.cli.passwords import password_options, read_password, show_once
+from gatehouse.cli.user_access import delete, disable, enable, grant, password, revoke
 from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, with_service
 from gatehouse.stores.accounts.users import NewUser
@@ -40,7 +41,8 @@ def user() -> None:
     """
 
 
-user.add_command(factor)
+for command in (factor, disable, enable, delete, password, grant, revoke):
+    user.add_command(command)
 
 
 @user.command("add")
@@ -85,7 +87,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     if as_json:
         return output.as_document({"id": number, "username": name} | ({"password": password} if made_up else {}))
     echo(f"Added user {name} with id {number}.")
-    return _show_once(password) if made_up else None
+    return show_once(password) if made_up else None
 
 
 @user.command("list")
@@ -164,103 +166,6 @@ async def edit(service: Service, /, name: str, **given: Any) -> None:
     echo(f"Changed user {name}: {', '.join(sorted(changes))}.")
 
 
-@user.command("disable")
-@click.argument("name")
-@with_service
-async def disable(service: Service, name: str) -> None:
-    """Disable a user: its sessions end at once, and it cannot log in.
-
-    \b
-    Example:
-      gatehouse user disable ann
-    """
-    await service.accounts.disable_user(name)
-    echo(f"Disabled user {name}; its sessions have ended.")
-
-
-@user.command("enable")
-@click.argument("name")
-@with_service
-async def enable(service: Service, name: str) -> None:
-    """Enable a user, who can log in again.
-
-    \b
-    Example:
-      gatehouse user enable ann
-    """
-    await service.accounts.enable_user(name)
-    echo(f"Enabled user {name}.")
-
-
-@user.command("delete")
-@click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@with_service
-async def delete(service: Service, name: str, *, yes: bool) -> None:
-    """Delete a user for good; its sessions end at once. To lock a user out for a while, disable it.
-
-    \b
-    Example:
-      gatehouse user delete ann --yes
-    """
-    profile = await service.accounts.user(name)
-    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) for good?", yes=yes)
-    await service.accounts.delete_user(name)
-    echo(f"Deleted user {name}; its sessions have ended.")
-
-
-@user.command("password")
-@click.argument("name")
-@password_options
-@json_option
-@with_service
-async def password(service: Service, name: str, *, password_stdin: bool, random_password: bool, as_json: bool) -> None:
-    """Set a user's password; its sessions end at once.
-
-    \b
-    Examples:
-      gatehouse user password ann
-      gatehouse user password ann --random-password
-    """
-    username = (await service.accounts.user(name)).user.username
-    new, made_up = read_password(username, password_stdin=password_stdin, random=random_password)
-    await service.accounts.set_password(username, await service.hashes.hash(new))
-    if as_json:
-        return output.as_document({"username": username} | ({"password": new} if made_up else {}))
-    echo(f"Set the password of {username}; its sessions have ended.")
-    return _show_once(new) if made_up else None
-
-
-@user.command("grant")
-@click.argument("name")
-@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
-@with_service
-async def grant(service: Service, name: str, roles: tuple[str, ...]) -> None:
-    """Give a user one or more roles.
-
-    \b
-    Example:
-      gatehouse user grant ann ADMIN AUDITOR
-    """
-    await service.accounts.grant(name, roles)
-    echo(f"Granted {name}: {', '.join(roles)}.")
-
-
-@user.command("revoke")
-@click.argument("name")
-@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
-@with_service
-async def revoke(service: Service, name: str, roles: tuple[str, ...]) -> None:
-    """Take one or more roles from a user.
-
-    \b
-    Example:
-      gatehouse user revoke ann ADMIN
-    """
-    await service.accounts.revoke(name, roles)
-    echo(f"Revoked from {name}: {', '.join(roles)}.")
-
-
 def _summary(profile: Profile) -> dict[str, Any]:
     who = profile.user
     return {
@@ -279,13 +184,3 @@ async def _first_department(service: Service) -> int:
     if not known:
         raise Missing("there is no department yet: add one with `gatehouse dept add NAME`")
     return known[0].id
-
-
-def _show_once(password: str) -> None:
-    echo(f"Its password, shown this once: {password}")
-
-
-def confirm(question: str, *, yes: bool) -> None:
-    """Ask before what cannot be undone; without a terminal, --yes is required."""
-    if not yes:
-        click.confirm(question, abort=True, err=True)

@@ -8,6 +8,7 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
+from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ async def factor(service: Service, name: str, *, reset: bool, yes: bool, as_json
     """
     account = (await service.accounts.user(name)).user
     if reset:
-        if not yes:
-            click.confirm(f"Remove every second factor of {account.username}?", abort=True, err=True)
+        confirm(f"Remove every second factor of {account.username}?", yes=yes)
         removed = await service.factors.administration.reset(account.id, OPERATOR)
         return echo(f"Removed from {account.username}: {', '.join(removed) or 'nothing, there was no second factor'}.")
     status = await service.factors.enrolment.status(account.id)

@@ -1,0 +1,113 @@
+"""`gatehouse user`: who may log in, with which password and which roles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gatehouse.cli import output
+from gatehouse.cli.output import echo, json_option
+from gatehouse.cli.passwords import password_options, read_password, show_once
+from gatehouse.cli.prompts import confirm
+from gatehouse.cli.with_service import with_service
+
+if TYPE_CHECKING:
+    from gatehouse.service import Service
+
+
+@click.command("disable")
+@click.argument("name")
+@with_service
+async def disable(service: Service, name: str) -> None:
+    """Disable a user: its sessions end at once, and it cannot log in.
+
+    \b
+    Example:
+      gatehouse user disable ann
+    """
+    await service.accounts.disable_user(name)
+    echo(f"Disabled user {name}; its sessions have ended.")
+
+
+@click.command("enable")
+@click.argument("name")
+@with_service
+async def enable(service: Service, name: str) -> None:
+    """Enable a user, who can log in again.
+
+    \b
+    Example:
+      gatehouse user enable ann
+    """
+    await service.accounts.enable_user(name)
+    echo(f"Enabled user {name}.")
+
+
+@click.command("delete")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_service
+async def delete(service: Service, name: str, *, yes: bool) -> None:
+    """Delete a user for good; its sessions end at once. To lock a user out for a while, disable it.
+
+    \b
+    Example:
+      gatehouse user delete ann --yes
+    """
+    profile = await service.accounts.user(name)
+    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) for good?", yes=yes)
+    await service.accounts.delete_user(name)
+    echo(f"Deleted user {name}; its sessions have ended.")
+
+
+@click.command("password")
+@click.argument("name")
+@password_options
+@json_option
+@with_service
+async def password(service: Service, name: str, *, password_stdin: bool, random_password: bool, as_json: bool) -> None:
+    """Set a user's password; its sessions end at once.
+
+    \b
+    Examples:
+      gatehouse user password ann
+      gatehouse user password ann --random-password
+    """
+    username = (await service.accounts.user(name)).user.username
+    new, made_up = read_password(username, password_stdin=password_stdin, random=random_password)
+    await service.accounts.set_password(username, await service.hashes.hash(new))
+    if as_json:
+        return output.as_document({"username": username} | ({"password": new} if made_up else {}))
+    echo(f"Set the password of {username}; its sessions have ended.")
+    return show_once(new) if made_up else None
+
+
+@click.command("grant")
+@click.argument("name")
+@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
+@with_service
+async def grant(service: Service, name: str, roles: tuple[str, ...]) -> None:
+    """Give a user one or more roles.
+
+    \b
+    Example:
+      gatehouse user grant ann ADMIN AUDITOR
+    """
+    await service.accounts.grant(name, roles)
+    echo(f"Granted {name}: {', '.join(roles)}.")
+
+
+@click.command("revoke")
+@click.argument("name")
+@click.argument("roles", nargs=-1, required=True, metavar="ROLE...")
+@with_service
+async def revoke(service: Service, name: str, roles: tuple[str, ...]) -> None:
+    """Take one or more roles from a user.
+
+    \b
+    Example:
+      gatehouse user revoke ann ADMIN
+    """
+    await service.accounts.revoke(name, roles)
+    echo(f"Revoked from {name}: {', '.join(roles)}.")
