@@ -25,7 +25,7 @@ from gatehouse.service import Service
 from gatehouse.verify import EndedSessions, Introspector, TokenInvalid, Verifier
 from tests.support.conversation import LOGOUT, bearer
 from tests.support.engines import PostgresServer, RedisServer
-from tests.support.people import backstage, service_key
+from tests.support.people import service_key, with_stores
 from tests.support.running import Running
 
 SECRET = "kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u"
@@ -105,7 +105,7 @@ def measure(nodes: list[Running], logouts: int) -> dict[str, Any]:
     keys, key = f"{followed.url}/.well-known/jwks.json", service_key(followed)
     offline = Verifier(keys, issuer)
     introspector = Introspector(f"{followed.url}/oauth2/introspect", key)
-    tokens = backstage(node, lambda service: open_sessions(service, 2 * logouts + 200))
+    tokens = with_stores(node, lambda service: open_sessions(service, 2 * logouts + 200))
     with EndedSessions(f"{followed.url}/events/ended-sessions/stream", key) as ended:
         following = Verifier(keys, issuer, ended=ended)
         following.check(tokens[0])

@@ -32,7 +32,7 @@ async def arrived(url: str) -> int:
         await connection.close()
 
 
-async def furnished(running: Running, size: int) -> None:
+async def populated(running: Running, size: int) -> None:
     settings = load(environ=running.env)
     await prepare(settings)
     service = open_service(settings)
@@ -63,7 +63,7 @@ def main() -> None:
         redis.start()
         with tempfile.TemporaryDirectory() as name:
             data, url = Path(name) / "data", postgres.create("moved")
-            asyncio.run(furnished(Running(data), size))
+            asyncio.run(populated(Running(data), size))
             after = Running(data, database_url=url, state_url=redis.url())
             first = killed_in_the_middle(after, url, size)
             there = asyncio.run(arrived(url))

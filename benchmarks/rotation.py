@@ -27,7 +27,7 @@ from gatehouse.service import Service
 from gatehouse.verify import Verifier, VerifyError
 from gatehouse.verify.keys import KeySet
 from tests.support.conversation import ME, bearer, login, refresh
-from tests.support.people import backstage
+from tests.support.people import with_stores
 from tests.support.running import Running
 
 DAY = 86_400
@@ -90,7 +90,7 @@ def main() -> None:
         data = Path(folder) / "data"
         old = Running(data, signing_algorithm="EdDSA", log_level="warning")
         with old:
-            kid = backstage(old, _signing)
+            kid = with_stores(old, _signing)
         age_keys(data, DAY)
         with Running(data, workers=2, port=old.port, log_level="warning") as running:
             load = Load(running)

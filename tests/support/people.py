@@ -20,7 +20,7 @@ T = TypeVar("T")
 _numbers = itertools.count(1)
 
 
-def backstage(running: Running, work: Callable[[Service], Awaitable[T]]) -> T:
+def with_stores(running: Running, work: Callable[[Service], Awaitable[T]]) -> T:
     """Run something on the same stores, in this process, as the command line does."""
 
     async def opened() -> T:
@@ -36,11 +36,11 @@ def backstage(running: Running, work: Callable[[Service], Awaitable[T]]) -> T:
 def add_user(running: Running, username: str, roles: tuple[str, ...] = ()) -> int:
     """A user with the password of all test users."""
     new = NewUser(username, username, hash_password(PASSWORD), 1, 0)
-    return backstage(running, lambda service: service.accounts.add_user(new, roles))
+    return with_stores(running, lambda service: service.accounts.add_user(new, roles))
 
 
 def service_key(running: Running) -> str:
     key = new_service_key()
     name = f"test-{next(_numbers)}"
-    backstage(running, lambda service: ServiceKeyStore(service.database).add(name, digest(key), 0))
+    with_stores(running, lambda service: ServiceKeyStore(service.database).add(name, digest(key), 0))
     return key

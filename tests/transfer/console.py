@@ -177,7 +177,7 @@ class Console:
             await engine.dispose()
 
 
-def furnished(url: str, version: Version = NEW) -> Console:
+def sample_console(url: str, version: Version = NEW) -> Console:
     """A small console like the one the family ships: root, admin and somebody; not yet written."""
     console = Console(url, version)
     console.department(1, "Company")

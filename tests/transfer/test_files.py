@@ -12,13 +12,13 @@ import pytest
 
 from tests.support.conversation import login
 from tests.transfer.conftest import Place
-from tests.transfer.console import OLD_PASSWORD, furnished
+from tests.transfer.console import OLD_PASSWORD, sample_console
 
 
 @pytest.fixture
 def lived_in(place: Place, sqlite_url: str) -> Place:
     """A service with people of every kind."""
-    console = furnished(sqlite_url)
+    console = sample_console(sqlite_url)
     console.department(9, 'A, "quoted" name', 2)
     console.role(4, "PAUSED", 11, status=0)
     console.user(10, "王小明", 3, 4, nickname='Comma, "quote" and 🐟', dept_id=9)

@@ -19,7 +19,7 @@ from gatehouse.transfer.layout import Format
 from gatehouse.transfer.rows import Source, Summary
 from gatehouse.transfer.youlai import open_youlai
 from tests.support.inprocess import InProcess
-from tests.transfer.console import NEW, OLD, Version, furnished
+from tests.transfer.console import NEW, OLD, Version, sample_console
 
 COLUMNS = {
     "route_name": "VARCHAR(255)", "route_path": "VARCHAR(128)", "component": "VARCHAR(128)", "icon": "VARCHAR(64)",
@@ -31,7 +31,7 @@ COLUMNS = {
 def old_console(path: Path, version: Version) -> str:
     """A folder, a page with its buttons, a link, and one whose parent is gone."""
     folder, link = ("C", "E") if version is NEW else (2, 3)
-    console = furnished(f"sqlite:///{path}", version)
+    console = sample_console(f"sqlite:///{path}", version)
     console.menu(2, None, folder)
     console.menu(3, None, link)
     console.menu(4, None, version.page)

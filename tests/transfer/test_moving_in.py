@@ -11,7 +11,7 @@ import pytest
 from tests.support.conversation import ME, bearer, login
 from tests.support.engines import PostgresServer
 from tests.transfer.conftest import Place
-from tests.transfer.console import NEW, OLD, OLD_PASSWORD, OTHER, Version, furnished, old_hash
+from tests.transfer.console import NEW, OLD, OLD_PASSWORD, OTHER, Version, old_hash, sample_console
 
 _numbers = itertools.count(1)
 
@@ -36,7 +36,7 @@ def test_ids_roles_perms_and_departments_come_along(
     place: Place, kind: str, version: Version, request: pytest.FixtureRequest
 ) -> None:
     url = database(kind, request)
-    furnished(url, version).write()
+    sample_console(url, version).write()
     told = place.bring(url)
     assert told["users"] == {"added": 3, "changed": 0, "unchanged": 0}
     assert told["roles"] == {"added": 2, "changed": 1, "unchanged": 0}  # ADMIN was here
@@ -61,7 +61,7 @@ def test_ids_roles_perms_and_departments_come_along(
 
 
 def test_people_log_in_with_their_old_password_and_are_hashed_anew(place: Place, sqlite_url: str) -> None:
-    furnished(sqlite_url).write()
+    sample_console(sqlite_url).write()
     place.bring(sqlite_url)
     assert place.people()["admin"]["passwordHash"].startswith("$2a$")
     with place.running, place.running.client() as client:
@@ -78,7 +78,7 @@ def test_people_log_in_with_their_old_password_and_are_hashed_anew(place: Place,
 
 def test_who_was_logged_in_as_the_first_administrator_is_not_taken_for_another(place: Place, sqlite_url: str) -> None:
     """Under its id there is somebody else now: neither of its tokens may open that account."""
-    furnished(sqlite_url).write()
+    sample_console(sqlite_url).write()
     with place.running, place.running.client() as client:
         before = login(client)
         assert client.get(ME, headers=bearer(before)).json()["data"]["userId"] == 1
@@ -92,7 +92,7 @@ def test_who_was_logged_in_as_the_first_administrator_is_not_taken_for_another(p
 
 
 def test_the_first_administrator_stays_if_nobody_needs_its_place(place: Place, sqlite_url: str) -> None:
-    console = furnished(sqlite_url)
+    console = sample_console(sqlite_url)
     console.users.clear()
     console.user_roles.clear()
     console.user(70, "ada", 3)
@@ -104,7 +104,7 @@ def test_the_first_administrator_stays_if_nobody_needs_its_place(place: Place, s
 def test_where_others_live_already_ids_and_names_are_theirs(place: Place, sqlite_url: str) -> None:
     """The administrator is no longer alone: rows that would need its id or its name are refused, and named."""
     place.typed("user", "add", "local", "--password-stdin", stdin="quite a passphrase\n").done()
-    furnished(sqlite_url).write()
+    sample_console(sqlite_url).write()
     told = place.bring(sqlite_url)
     assert told["madeWay"] is None
     assert told["refused"] == [
@@ -116,7 +116,7 @@ def test_where_others_live_already_ids_and_names_are_theirs(place: Place, sqlite
 
 
 def test_a_new_user_gets_an_id_beyond_those_that_came_along(place: Place, sqlite_url: str) -> None:
-    console = furnished(sqlite_url)
+    console = sample_console(sqlite_url)
     console.user(5000, "high", 3)
     console.write()
     place.bring(sqlite_url)
@@ -126,7 +126,7 @@ def test_a_new_user_gets_an_id_beyond_those_that_came_along(place: Place, sqlite
 
 def test_into_postgresql(tmp_path: Path, sqlite_url: str, postgres_server: PostgresServer) -> None:
     place = Place(tmp_path / "data", database_url=postgres_server.create("moved_in"))
-    console = furnished(sqlite_url)
+    console = sample_console(sqlite_url)
     for number in range(100, 1300):
         console.user(number, f"user{number}", 3, dept_id=2)
     console.write()
@@ -142,7 +142,7 @@ def test_into_postgresql(tmp_path: Path, sqlite_url: str, postgres_server: Postg
 @pytest.mark.parametrize("kind", ["sqlite", "mariadb"])
 def test_names_in_every_script_survive_the_way(place: Place, kind: str, request: pytest.FixtureRequest) -> None:
     url = database(kind, request)
-    console = furnished(url)
+    console = sample_console(url)
     console.user(10, "王小明", 3, nickname="小明 🐟")
     console.write()
     place.bring(url)
@@ -151,7 +151,7 @@ def test_names_in_every_script_survive_the_way(place: Place, kind: str, request:
 
 
 def test_prefixed_hashes_are_understood(place: Place, sqlite_url: str) -> None:
-    console = furnished(sqlite_url)
+    console = sample_console(sqlite_url)
     console.user(10, "ada", 3, password="{bcrypt}" + old_hash("a password of her own"))
     console.write()
     place.bring(sqlite_url)
@@ -160,7 +160,7 @@ def test_prefixed_hashes_are_understood(place: Place, sqlite_url: str) -> None:
 
 
 def test_a_running_service_shows_changes_on_the_next_request(place: Place, sqlite_url: str) -> None:
-    console = furnished(sqlite_url).write()
+    console = sample_console(sqlite_url).write()
     place.bring(sqlite_url)
     with place.running, place.running.client() as client:
         test = bearer(login(client, username="test", password=OLD_PASSWORD))
@@ -178,7 +178,7 @@ def test_a_running_service_shows_changes_on_the_next_request(place: Place, sqlit
 
 
 def test_passwords_that_come_again_log_their_owners_out(place: Place, sqlite_url: str) -> None:
-    furnished(sqlite_url).write()
+    sample_console(sqlite_url).write()
     place.bring(sqlite_url)
     with place.running, place.running.client() as client:
         admin = bearer(login(client, username="admin", password=OLD_PASSWORD))

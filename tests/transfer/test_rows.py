@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.transfer.conftest import Place
-from tests.transfer.console import Console, furnished
+from tests.transfer.console import Console, sample_console
 
 REASON = {
     "hash": "the password is neither a bcrypt nor an Argon2id hash",
@@ -19,7 +19,7 @@ REASON = {
 
 @pytest.fixture
 def console(sqlite_url: str) -> Console:
-    return furnished(sqlite_url)
+    return sample_console(sqlite_url)
 
 
 def remarks(told: dict[str, Any], what: str) -> dict[str, str]:

@@ -9,13 +9,13 @@ import sys
 import time
 
 from tests.transfer.conftest import Place
-from tests.transfer.console import furnished
+from tests.transfer.console import sample_console
 
 PEOPLE = 8000
 
 
 def test_a_killed_run_can_be_run_again(place: Place, sqlite_url: str) -> None:
-    console = furnished(sqlite_url)
+    console = sample_console(sqlite_url)
     for number in range(100, 100 + PEOPLE):
         console.user(number, f"user{number}", 3, 2, dept_id=2)
     console.write()

@@ -11,7 +11,7 @@ import pytest
 
 from gatehouse.verify import Forbidden, Introspector, TokenInvalid, Unavailable
 from tests.support.conversation import LOGOUT, bearer, login
-from tests.support.people import add_user, backstage, service_key
+from tests.support.people import add_user, service_key, with_stores
 from tests.support.running import Running, free_port
 from tests.verify.issuer import Issuer
 
@@ -53,12 +53,12 @@ def test_a_logout_shows_at_once(url: str, key: str, token: str, client: httpx.Cl
 
 
 def test_a_perm_taken_away_shows_at_once(url: str, key: str, service: Running, client: httpx.Client) -> None:
-    backstage(service, lambda s: s.accounts.add_role("VERIFY", "Verify", ["doc:page:edit"]))
+    with_stores(service, lambda s: s.accounts.add_role("VERIFY", "Verify", ["doc:page:edit"]))
     add_user(service, "vera", ("VERIFY",))
     introspector = Introspector(url, key)
     token = login(client, username="vera")["accessToken"]
     introspector.check(token).require("doc:page:edit")
-    backstage(service, lambda s: s.accounts.deny("VERIFY", ["doc:page:edit"]))
+    with_stores(service, lambda s: s.accounts.deny("VERIFY", ["doc:page:edit"]))
     with pytest.raises(Forbidden):
         introspector.check(token).require("doc:page:edit")
 
