@@ -72,7 +72,7 @@ async def rotate(service: Service, *, as_json: bool) -> None:
     """
     new = await service.key_rotation.rotate(OPERATOR)
     if new is None:
-        raise ValueError("another node has made a new key in this moment: look with `gatehouse key list`")
+        raise ValueError("another node has just created a new key: see `gatehouse key list`")
     if as_json:
         return output.as_document({"kid": new.kid})
     return echo(

@@ -84,10 +84,10 @@ def switches(settings: Settings) -> Iterator[Finding]:
         yield warn(
             "test switches",
             "every captcha has the same answer",
-            "unset GATEHOUSE_CAPTCHA_TEST_ANSWER before people come",
+            "unset GATEHOUSE_CAPTCHA_TEST_ANSWER before production use",
         )
     if not settings.limits:
-        yield warn("test switches", "all limits are off", "unset GATEHOUSE_LIMITS before people come")
+        yield warn("test switches", "all limits are off", "unset GATEHOUSE_LIMITS before production use")
     if settings.limits and not settings.captcha_test_answer:
         yield ok("test switches", "off")
 
@@ -195,7 +195,7 @@ async def _keys(service: Service) -> Finding:
             return warn("signing keys", "none yet", "start `gatehouse serve` once")
         signer = service.ring.signer
     except WrongSecret as problem:
-        return fail("signing keys", str(problem), "give back the master secret that sealed them")
+        return fail("signing keys", str(problem), "restore the master secret that encrypted them")
     return ok("signing keys", f"{signer.kid} signs with {signer.algorithm}")
 
 

@@ -46,7 +46,7 @@ def test_doctor_is_content_with_a_running_service(service: Running) -> None:
     # Servers of one's own may be set up in ways that doctor advises against; those of the tests are made for speed.
     assert {levels["accounts"], levels["state"], levels["space"]} <= {"ok", "warn"}
     page = Terminal(service.env)("doctor").done()
-    assert "-> unset GATEHOUSE_LIMITS before people come" in page
+    assert "-> unset GATEHOUSE_LIMITS before production use" in page
 
 
 def test_doctor_finds_that_nothing_is_there_yet(fresh: Terminal) -> None:

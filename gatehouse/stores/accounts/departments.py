@@ -89,7 +89,7 @@ class DepartmentChange:
         if await self.db.scalar(under):
             raise InUse(f"department {shown(ids)} still has departments below it")
         if not await self.db.scalar(select(func.count()).where(departments.c.id.not_in(ids))):
-            raise InUse("the last department stays: every user has a place in one")
+            raise InUse("the last department cannot be deleted: every user belongs to one")
         # Children are deleted before their parents.
         await self.db.execute(update(departments).where(departments.c.id.in_(ids)).values(parent=None))
         await self.db.execute(delete(departments).where(departments.c.id.in_(ids)))

@@ -49,7 +49,7 @@ class Challenges:
 
     def __init__(self, key: bytes, ttl: int, fixed_answer: str | None = None) -> None:
         if ttl <= 0:
-            raise ValueError("a captcha must live for at least one second")
+            raise ValueError("a captcha must be valid for at least one second")
         self._ttl = ttl
         self._fixed_answer = None if fixed_answer is None else _checked(fixed_answer)
         self.rekey(key)
