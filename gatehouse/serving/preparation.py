@@ -25,6 +25,7 @@ from gatehouse.stores.state.sqlite.file import create as create_state
 
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
+    from gatehouse.stores.accounts.database import Database
 
 log = logs.named("gatehouse")
 
@@ -47,28 +48,32 @@ async def prepare(settings: Settings) -> str | None:
             await migrate.migrate(database)
         else:
             await migrate.check(database)
-        keys = Keys(database)
-        roles = Roles(database)
         async with migrate.exclusive(database):
-            users = Users(database)
-            if settings.admin_password and await users.count() > 0:
-                log.warning("GATEHOUSE_ADMIN_PASSWORD is ignored: there are users; see `gatehouse user password`")
-            password = await bootstrap(
-                users=users,
-                roles=roles,
-                departments=Departments(database),
-                keys=keys,
-                secret=secrets[0],
-                algorithm=settings.signing_algorithm,
-                password=settings.admin_password,
-                now=time.time(),
-            )
-            await add_current_names(roles, AuditTrail(database), time.time())
-            await create_default_menus(Menus(database), time.time())
-        await KeyRing(keys, secrets, time.time, settings.access_ttl).load()  # a wrong secret ends the start here
+            password = await _fill(database, settings, secrets[0], time.time())
+        # A wrong secret ends the start here.
+        await KeyRing(Keys(database), secrets, time.time, settings.access_ttl).load()
         return password
     finally:
         await database.close()
+
+
+async def _fill(database: Database, settings: Settings, secret: bytes, now: float) -> str | None:
+    users, roles = Users(database), Roles(database)
+    if settings.admin_password and await users.count() > 0:
+        log.warning("GATEHOUSE_ADMIN_PASSWORD is ignored: there are users; see `gatehouse user password`")
+    password = await bootstrap(
+        users=users,
+        roles=roles,
+        departments=Departments(database),
+        keys=Keys(database),
+        secret=secret,
+        algorithm=settings.signing_algorithm,
+        password=settings.admin_password,
+        now=now,
+    )
+    await add_current_names(roles, AuditTrail(database), now)
+    await create_default_menus(Menus(database), now)
+    return password
 
 
 def _check_admin_password(settings: Settings) -> None:
