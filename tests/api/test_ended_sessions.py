@@ -152,8 +152,8 @@ def test_listeners_are_bounded_and_leave_when_they_go(tmp_path: Path, monkeypatc
                     await gatehouse.send("POST", POLL, body={}, token=key),
                 ):
                     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
-                assert feed._looking is not None
-            assert feed._looking is None, "nothing runs when nobody listens"
+                assert feed._poller is not None
+            assert feed._poller is None, "nothing runs when nobody listens"
 
         gatehouse.run(scenario())
 
