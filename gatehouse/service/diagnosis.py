@@ -1,4 +1,4 @@
-"""The checks of `gatehouse doctor` and the administration page: each yields findings, ok, warn or fail, and what to do."""
+"""The checks of `gatehouse doctor` and the administration page. Each yields findings: ok, warn or fail, what to do."""
 
 from __future__ import annotations
 

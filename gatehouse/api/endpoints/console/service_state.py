@@ -14,8 +14,8 @@ from gatehouse.api.contract.console.service_state import (
     SettingData,
     SettingsData,
 )
-from gatehouse.api.endpoints.console.acting import actor_of
-from gatehouse.api.endpoints.console.values import iso_time
+from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.settings import shown_settings
 
