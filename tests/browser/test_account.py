@@ -41,7 +41,7 @@ def test_end_another_session(visiting: Visiting, visit: Visit, running: Running,
     expect(rows).to_have_count(2)
     before = page.locator(".sessions").bounding_box()
     page.get_by_role("button", name="End the session").click()
-    page.get_by_role("button", name="End it").click()
+    page.get_by_role("dialog").get_by_role("button", name="End it").click()
     expect(rows).to_have_count(1)
     expect(page.locator(".toast.good")).to_have_text("One session has ended.")
     after = page.locator("#sessions-title").bounding_box()

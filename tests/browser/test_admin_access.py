@@ -71,6 +71,7 @@ def test_a_password_is_set_without_standing_in_an_address(admin: Page, visiting:
     admin.get_by_label("New password").fill(NEW_PASSWORD)
     admin.get_by_role("dialog").last.get_by_role("button", name="Set a password").click()
     expect(admin.locator(".toast.good").last).to_have_text(f"{name} has a new password.")
+    assert admin.locator(".toasts:popover-open").count() == 1, "the message stands above the dialog that is open"
     assert any(each.endswith("/password") for each in asked)
     assert not any("wholly" in each or "password=" in each for each in asked)
     visiting(running).logged_in(name, NEW_PASSWORD)

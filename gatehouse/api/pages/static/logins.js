@@ -14,12 +14,13 @@ const more = document.getElementById("more-logins");
 
 const FEW = 5;
 const SOON = 1_500;
+const NEWS_MOST = 3;
 const NEWS_FOR = 14 * 86_400_000;
 const KNOWN_KEY = "gatehouse.known-logins";
 const KNOWN_MOST = 100;
 
 let logins = [];
-let mine = "";
+let mine = null; // the session of this browser
 let shown = FEW;
 let report;
 
@@ -35,23 +36,28 @@ export function prepareLogins(onFailure) {
 export async function loadLogins(again = 3) {
   const [{ logins: recent }, { sessions }] = await Promise.all([ask("GET", "users/me/logins"), ask("GET", "users/me/sessions")]);
   logins = recent;
-  mine = sessions.find(({ current }) => current)?.id ?? "";
+  mine = sessions.find(({ current }) => current) ?? null;
   show();
   // A login is in the list a moment after it has happened.
-  if (again && !logins.some(({ session }) => session === mine)) setTimeout(() => loadLogins(again - 1).catch(() => {}), SOON);
+  if (again && !logins.some(({ session }) => session === mine?.id)) setTimeout(() => loadLogins(again - 1).catch(() => {}), SOON);
 }
 
 function show() {
   list.replaceChildren(...(logins.length ? logins.slice(0, shown).map(row) : [make("li", { class: "line muted", t: "logins.none" })]));
   more.hidden = logins.length <= shown;
   const expected = new Set(acknowledged());
-  const fresh = logins.filter(({ newPlace, session, at }) => newPlace && session !== mine && !expected.has(session) && Date.now() - new Date(at) < NEWS_FOR);
-  news.replaceChildren(...fresh.map(notice));
+  const fresh = logins.filter(({ newPlace, session, at }) => newPlace && !expected.has(session) && Date.now() - new Date(at) < NEWS_FOR);
+  news.replaceChildren(...fresh.filter((login) => !isHere(login)).slice(0, NEWS_MOST).map(notice));
+}
+
+/** Whether the reader sits where that login came from. */
+function isHere({ address, browser }) {
+  return address === mine?.address && browser === mine?.browser;
 }
 
 function row({ at, address, browser, factor, session, active, newPlace }) {
   const how = known(`logins.by.${factor}`) ? word(`logins.by.${factor}`) : word("logins.by.password");
-  const state = session === mine ? "sessions.current" : active ? "logins.active" : null;
+  const state = session === mine?.id ? "sessions.current" : active ? "logins.active" : null;
   return make(
     "li",
     { class: "line" },

@@ -6,7 +6,7 @@ import { say } from "./words.js";
 const SHOWN_FOR = 6_000;
 
 // In the page from the start: a screen reader speaks only what changes inside a region that it already knows.
-const region = make("div", { class: "toasts", role: "status" });
+const region = make("div", { class: "toasts", role: "status", popover: "manual" });
 document.body.append(region);
 
 /** Show that it worked, in words of the page; `undo` is { words, act } for what can be taken back. */
@@ -25,6 +25,9 @@ function show(kind, fill, undo) {
   const back = undo && make("button", { type: "button", class: "quiet", t: undo.words, click: () => (toast.remove(), undo.act()) });
   const toast = make("p", { class: `toast ${kind}` }, text, back);
   region.append(toast);
+  // Above everything, an open dialog included: what was shown last is on top.
+  if (region.matches(":popover-open")) region.hidePopover();
+  region.showPopover();
   let timer = setTimeout(() => toast.remove(), SHOWN_FOR);
   // Whoever points at it is still reading.
   toast.addEventListener("pointerenter", () => clearTimeout(timer));
