@@ -1,4 +1,4 @@
-"""What real consoles sent from login to logout, sent again: every call succeeds, in the shape that they read.
+"""What real consoles sent from login to logout, sent to a running service: every call succeeds, in the shape they read.
 
 Recorded in Chromium: `recorded_current.json` from vue3-element-admin 4.8.0, `recorded_older.json` from 2.18.6. A first
 start numbers everything in the same order again, so the ids that a console sent back still fit.
@@ -7,41 +7,43 @@ start numbers everything in the same order again, so the ids that a console sent
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.support.inprocess import Answer, InProcess
-from tests.support.running import PASSWORD
+from tests.support.engines import fresh_stores
+from tests.support.running import PASSWORD, Running
 
 RECORDINGS = sorted(Path(__file__).parent.glob("recorded_*.json"))
 KINDS = {"str": str, "int": int, "bool": bool, "number": (int, float), "null": object}
 
 
 class Replay:
-    def __init__(self, gatehouse: InProcess) -> None:
-        self._gatehouse = gatehouse
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
         self._token = ""
         self._captcha = ""
 
-    def send(self, call: dict[str, Any]) -> Answer:
+    def send(self, call: dict[str, Any]) -> httpx.Response:
         body, headers = call.get("body"), {}
         if body is not None:
             headers["content-type"] = call["type"]
+        if call.get("bearer"):
+            headers["authorization"] = f"Bearer {self._token}"
         content = body if isinstance(body, str) else "" if body is None else json.dumps(body)
-        answer = self._gatehouse.request(
+        answer = self._client.request(
             call["method"],
-            call["path"],
-            raw_query=call.get("query", ""),
+            call["path"] + (f"?{query}" if (query := call.get("query")) else ""),
             content=content.replace("{captcha}", self._captcha).replace("{password}", PASSWORD).encode(),
-            token=self._token if call.get("bearer") else None,
             headers=headers,
         )
-        if answer.status == 200 and call["path"].endswith("/auth/captcha"):
-            self._captcha = answer.data["captchaId"]
-        if answer.status == 200 and call["path"].endswith("/auth/login"):
-            self._token = answer.data["accessToken"]
+        if answer.status_code == 200 and call["path"].endswith("/auth/captcha"):
+            self._captcha = answer.json()["data"]["captchaId"]
+        if answer.status_code == 200 and call["path"].endswith("/auth/login"):
+            self._token = answer.json()["data"]["accessToken"]
         return answer
 
 
@@ -64,19 +66,29 @@ def test_both_generations_are_recorded() -> None:
     assert [path.stem for path in RECORDINGS] == ["recorded_current", "recorded_older"]
 
 
+@pytest.fixture(params=["embedded", "engines"])
+def started(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
+    """As a first start leaves it, with two workers."""
+    stores = {}
+    if request.param == "engines":
+        stores = fresh_stores(request.getfixturevalue("postgres_server"), request.getfixturevalue("redis_server"))
+    with Running(tmp_path / "data", workers=2, **stores) as running:
+        yield running
+
+
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
-def test_what_a_console_sent_still_works(engines: None, tmp_path: Path, recording: Path) -> None:
+def test_what_a_console_sent_still_works(started: Running, recording: Path) -> None:
     calls = json.loads(recording.read_text(encoding="utf-8"))
     assert len(calls) > 80
-    with InProcess(tmp_path / "data") as gatehouse:
-        replay = Replay(gatehouse)
+    with started.client() as client:
+        replay = Replay(client)
         for call in calls:
             answer = replay.send(call)
             where = f"{call['step']}: {call['method']} {call['path']}"
-            assert answer.status == 200, f"{where}: {answer.content[:300]!r}"
+            assert answer.status_code == 200, f"{where}: {answer.text[:300]!r}"
             if call.get("file"):
                 assert answer.headers["content-type"].startswith("application/vnd.openxml"), where
                 continue
-            assert answer.code == "00000", where
+            assert answer.json()["code"] == "00000", where
             if "data" in call:
-                fits(answer.json["data"], call["data"], where)
+                fits(answer.json()["data"], call["data"], where)
