@@ -40,7 +40,8 @@ PATHS = ("/users/{id}", "/users/{id}/form", "/users/me/sessions/{id}", "/dicts/{
         ("/users//form", None, {}),
         ("/users/7/", None, {}),
         ("/users/7/form/x", None, {}),
-        ("/users/{}", "/users/{id}", {"id": "{}"}),
+        ("/users/{}", None, {}),
+        ("/users/7;x", None, {}),
         ("", None, {}),
         ("/", None, {}),
     ],
@@ -78,6 +79,8 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     response = dict.fromkeys(("clientDataJSON", "authenticatorData", "signature"), "AAAA")
     bodies: dict[str, object] = {
         "qr_login": {"ticket": "x"},
+        "password_link_owner": {"ticket": "x"},
+        "set_password_by_link": {"ticket": "x", "newPassword": "Another-12345"},
         "passkey_login": {"credential": {"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response}},
         "refresh": {"refreshToken": "x"},
         "change_password": {"currentPassword": "wrong", "newPassword": "Another-12345"},

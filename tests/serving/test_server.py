@@ -109,7 +109,8 @@ async def test_sigterm_finishes_what_is_in_flight(tmp_path: Path) -> None:
         bodies = [credentials(client) for _ in range(12)]
     async with httpx.AsyncClient(base_url=service.url, timeout=30) as client:
         running = [asyncio.create_task(client.post(LOGIN, json=body)) for body in bodies]
-        await asyncio.sleep(0.15)  # enough for all to be read, and not for all to be hashed
+        # They were sent together, and the event loop goes before the hashes: all are read by then, and most wait.
+        await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
         assert service.process is not None
         service.process.terminate()
         answers = await asyncio.gather(*running)

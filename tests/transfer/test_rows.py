@@ -107,7 +107,7 @@ def test_data_scopes_of_both_counts(
         console.role(number, f"R{number}", scope=scope)
     console.write()
     if chosen:
-        with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as db:
+        with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as db, db:
             db.execute("CREATE TABLE sys_role_dept (role_id INTEGER, dept_id INTEGER)")
             db.executemany("INSERT INTO sys_role_dept VALUES (2, ?)", [(each,) for each in (*chosen, 99)])
     place.bring(sqlite_url)
