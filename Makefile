@@ -58,6 +58,8 @@ axe:
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --extra otel --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	{ echo "# The installer itself; \`make lock\` copies it out of dev.txt."; \
+	  awk '/^[^ #]/ { found = /^uv==/ } found && !/^ *#/' requirements/dev.txt; } > requirements/uv.txt
 
 LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
@@ -74,7 +76,7 @@ $(VENV)/pip.done:
 
 # uv installs in seconds what takes pip most of a minute; the hashes are the same. Where uv cannot be had, pip does it.
 define install
-@uv=$$(command -v uv || { $(BIN)/pip install --quiet --disable-pip-version-check uv && echo $(BIN)/uv; } 2>/dev/null || true); \
+@uv=$$(command -v uv || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt && echo $(BIN)/uv; } 2>/dev/null || true); \
 { test -n "$$uv" \
   && "$$uv" pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
   && "$$uv" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e . ; } \
