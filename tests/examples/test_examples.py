@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from tests.examples.adapters import BY_NAME, started
 from tests.examples.conftest import People, outcome
 from tests.support.people import service_key
 from tests.support.running import Running
+from tests.test_docs import DOCS, shell_blocks
 
 NOBODY: dict[str, str] = {}
 WELCOME, LOG_IN, FORBIDDEN = (200, ""), (401, "A0230"), (403, "A0301")
@@ -95,3 +98,16 @@ def test_nginx_asks_the_sidecar(nginx: str, people: People) -> None:
 def test_nginx_has_no_way_round(nginx: str, people: People, way_round: str) -> None:
     assert httpx.get(nginx + way_round).status_code in {401, 404}
     assert httpx.get(nginx + way_round, headers=people.guest).status_code in {403, 404}
+
+
+def test_the_walk_of_the_verify_page_ends_in_a_refusal(tmp_path: Path, logs: Path) -> None:
+    _start, walk = shell_blocks(DOCS / "verify.md")
+    with (
+        Running(tmp_path / "data", workers=1, admin_password="tulip rain lamp") as gatehouse,
+        started(BY_NAME["spring-boot"], gatehouse.url, service_key(gatehouse), logs) as spring,
+    ):
+        script = walk.replace("http://127.0.0.1:8001", gatehouse.url).replace("http://127.0.0.1:8103", spring)
+        done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60, check=True)
+    for printed in done.stdout.splitlines():
+        assert f"`{printed}`" in (DOCS / "verify.md").read_text(encoding="utf-8")
+    assert [json.loads(line).get("code", "") for line in done.stdout.splitlines()] == ["", "00000", "A0230"]
