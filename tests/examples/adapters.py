@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,8 +85,14 @@ def build(adapter: Adapter) -> None:
 
 def say(line: str) -> None:
     """Past pytest's capture: a first build downloads for minutes, and nobody should have to guess what it does."""
-    sys.__stderr__.write(f"\n  {line}\n")  # type: ignore[union-attr]
-    sys.__stderr__.flush()  # type: ignore[union-attr]
+    with Progress.uncaptured():
+        print(f"\n  {line}", flush=True)
+
+
+class Progress:
+    """`conftest.py` puts pytest's own way here to print at once."""
+
+    uncaptured: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 def run(words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:

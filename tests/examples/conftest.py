@@ -7,6 +7,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
+from tests.examples.adapters import Progress
 from tests.support.conversation import LOGOUT, bearer, login
 from tests.support.people import add_user
 from tests.support.running import Running
@@ -21,6 +22,13 @@ class People(NamedTuple):
     guest: Headers
     forged: Headers
     gone: Headers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _progress(pytestconfig: pytest.Config) -> None:
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        Progress.uncaptured = capture.global_and_fixture_disabled
 
 
 @pytest.fixture(scope="session")
