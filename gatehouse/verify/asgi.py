@@ -26,7 +26,7 @@ POLICY_VIOLATION = 1008
 
 
 class Guarded:
-    """`role` and `perm` are asked of every request; paths in `public` are open to everybody."""
+    """`role` and `perm` are required of every request; paths in `public` need no token."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Guarded:
 
 
 def _authorization(scope: Scope) -> str | None:
-    """The one `Authorization` header. Two of them are none: whoever stands in between may have read the other."""
+    """The only `Authorization` header. Two count as none: a proxy may have read the other one."""
     values = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
     return values[0].decode("latin-1") if len(values) == 1 else None
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 PAUSE_SECONDS = (0.1, 0.2, 0.5, 1.0)
 LONGEST_LINE = 64 * 1024
-# No access token lives longer; the service says how long its own do.
-LONGEST_KEEP = 90_000.0
+# No access token is valid for longer; the service says how long its own are.
+MAX_KEEP = 90_000.0
 
 
 class EndedSessions:
@@ -61,7 +61,7 @@ class EndedSessions:
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._position = ""
         self._missing_before = 0.0
-        self._keep = LONGEST_KEEP
+        self._keep = MAX_KEEP
         self._heard = float("-inf")
         self._caught_up = threading.Event()
         self._problem = "the feed of ended sessions has not been read yet"
@@ -124,7 +124,7 @@ class EndedSessions:
             try:
                 self._follow()
                 self._problem = "the stream has ended"
-            except Exception as problem:  # noqa: BLE001 - whatever it is: the feed is stale, and is read again
+            except Exception as problem:  # noqa: BLE001 - after any error the feed is stale, and is read again
                 self._problem = str(problem) or type(problem).__name__
             tries = tries + 1 if heard == self._heard else 0
             if not self._closed:
@@ -153,7 +153,7 @@ class EndedSessions:
         elif name == "gap":
             self._missing_before = max(self._missing_before, float(data["missing_before"]))
         elif name == "position":
-            self._keep = min(float(data["keep"]), LONGEST_KEEP)
+            self._keep = min(float(data["keep"]), MAX_KEEP)
             self._forget()
             self._position = position
             self._heard = time.monotonic()

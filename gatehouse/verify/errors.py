@@ -1,4 +1,4 @@
-"""What a check can end in, and how it is told over HTTP: in the envelope that the front ends already understand."""
+"""The errors of a check, and their HTTP form: the envelope that the front ends already understand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RETRY_SECONDS = 2
 
 
 class VerifyError(Exception):
-    """Base of every refusal. `str()` is for the log; the caller is told `msg` and nothing more."""
+    """Base of every refusal. `str()` is for the log; the caller gets `msg` and nothing more."""
 
     status: ClassVar[int]
     code: ClassVar[str]
@@ -53,7 +53,7 @@ class Forbidden(VerifyError):
 
 
 class Unavailable(VerifyError):
-    """It could not be found out: nobody is let in, and nobody is told to log in again."""
+    """The service could not be reached: the request is refused with 503, and the user need not log in again."""
 
     status = 503
     code = "C0300"

@@ -49,7 +49,7 @@ class Guard:
     def require(self, *perms: str) -> Callable[..., Awaitable[Principal]]:
         """A dependency that refuses those who lack one of these perms."""
         if not self._checker.knows_perms:
-            # Said when the program starts, not when the first request comes.
+            # Raised when the program starts, not at the first request.
             raise PermsUnknown(f"{', '.join(perms)}: this check knows only roles")
 
         async def allowed(principal: Annotated[Principal, Depends(self.principal)]) -> Principal:

@@ -92,14 +92,14 @@ class Introspector:
 
 
 def _name(token: str) -> bytes:
-    """What an answer is remembered under: nothing that could be used as a token."""
+    """The cache key of an answer: a digest, so that the cache holds no token."""
     if not _TOKEN.fullmatch(token):
         raise TokenInvalid("not an access token")
     return hashlib.sha256(token.encode()).digest()
 
 
 def _principal(answer: Any) -> Principal | None:
-    """None for a token that is not active. An answer of another form is nobody's fault but the service's."""
+    """None for a token that is not active. Raises `Unavailable` if the answer has another form."""
     try:
         if answer["active"] is False:
             return None

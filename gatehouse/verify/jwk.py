@@ -6,14 +6,15 @@ names an elliptic-curve key beside `RS256`, verifies nothing.
 
 from __future__ import annotations
 
-import base64
 from typing import Any, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey, EllipticCurvePublicNumbers
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey, RSAPublicNumbers
 
-LEAST_RSA_BITS = 2048
+from gatehouse.base64url import from_base64url
+
+MIN_RSA_BITS = 2048
 
 
 class VerificationKey(NamedTuple):
@@ -44,7 +45,7 @@ def _p256(jwk: dict[str, Any]) -> EllipticCurvePublicKey:
 
 def _rsa(jwk: dict[str, Any]) -> RSAPublicKey:
     key = RSAPublicNumbers(_number(jwk, "e"), _number(jwk, "n")).public_key()
-    if key.key_size < LEAST_RSA_BITS:
+    if key.key_size < MIN_RSA_BITS:
         raise ValueError(f"an RSA key of {key.key_size} bits")
     return key
 
@@ -57,4 +58,4 @@ def _raw(jwk: dict[str, Any], member: str) -> bytes:
     text = jwk.get(member)
     if not isinstance(text, str):
         raise ValueError(f"no {member}")  # noqa: TRY004 - what a key that cannot be read raises
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return from_base64url(text)

@@ -1,4 +1,4 @@
-"""The public keys of the service: fetched when needed, kept, and asked for anew with a bound.
+"""The public keys of the service: fetched when needed, cached, and refetched at a bounded rate.
 
 - A key that is known and fresh is used without asking anybody.
 - After `max_age` the set is fetched again, so that a key that was withdrawn is forgotten. If the service is away,
@@ -21,7 +21,7 @@ from gatehouse.verify.jwk import VerificationKey, read_jwk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST_KEYS = 100
+MAX_KEYS = 100
 
 
 class KeySet:
@@ -73,7 +73,7 @@ class KeySet:
     def _update(self, kid: str) -> None:
         with self._updating:
             if self._settles(kid):
-                return  # somebody else has just asked
+                return  # another thread has just fetched them
             try:
                 self._keys = _read(fetch(self._url, self._timeout))
                 self._fetched = self._clock()
@@ -81,7 +81,7 @@ class KeySet:
             except Unavailable as problem:
                 self._away = problem
             finally:
-                # Counted from the end: a service that takes its time to fail is not asked without pause.
+                # Counted from the end, so that a service which fails slowly is not asked without pause.
                 self._tried = self._clock()
 
     def _answer(self, kid: str) -> VerificationKey | None:
@@ -95,7 +95,7 @@ class KeySet:
 def _read(document: Any) -> dict[str, VerificationKey]:
     """The keys of a JWKS that can sign access tokens; others are passed over."""
     keys = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(keys, list) or len(keys) > MOST_KEYS:
+    if not isinstance(keys, list) or len(keys) > MAX_KEYS:
         raise Unavailable("not a JWKS")
     found = {}
     for key in keys:

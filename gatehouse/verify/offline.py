@@ -1,6 +1,6 @@
 """Checks access tokens with the public keys of the service, without asking it about each.
 
-A token stays good until it expires, even when its session has ended meanwhile. Where that is too long, have the
+A token stays valid until it expires, even when its session has ended. Where that is too long, have the
 verifier follow the sessions that end (`ended_sessions.py`), or ask the service (`introspection.py`).
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jwt
 
+from gatehouse.bounded_cache import BoundedCache
 from gatehouse.verify.errors import TokenInvalid
 from gatehouse.verify.keys import KeySet
 from gatehouse.verify.principal import Principal
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 LONGEST = 4096
 ALGORITHMS = {"ES256", "EdDSA", "RS256"}
-MOST_LEEWAY = 120.0
-# Verified tokens are remembered: a signature costs more than all the rest of a check.
-MOST_REMEMBERED = 10_000
+MAX_LEEWAY = 120.0
+# Verified tokens are cached: a signature costs more than all the rest of a check.
+CACHE_SIZE = 10_000
 
 
 class _Verified(NamedTuple):
@@ -57,8 +57,8 @@ class Verifier:
         ended: EndedSessions | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not 0 <= leeway <= MOST_LEEWAY:
-            raise ValueError(f"leeway: expected 0 to {MOST_LEEWAY:.0f} seconds, got {leeway}")
+        if not 0 <= leeway <= MAX_LEEWAY:
+            raise ValueError(f"leeway: expected 0 to {MAX_LEEWAY:.0f} seconds, got {leeway}")
         self._keys = KeySet(keys) if isinstance(keys, str) else keys
         self._issuer = issuer
         self._audience = audience
@@ -68,7 +68,7 @@ class Verifier:
         self._token_type = token_type
         self._ended = ended
         self._clock = clock
-        self._verified: OrderedDict[str, _Verified] = OrderedDict()
+        self._verified: BoundedCache[str, _Verified] = BoundedCache(CACHE_SIZE)
         self.knows_perms = perms or role_perms is not None
 
     def check(self, token: str) -> Principal:
@@ -87,8 +87,6 @@ class Verifier:
         verified = self._verified.get(token)
         if verified is None or verified.key is not key:
             verified = self._verify(token, key)
-            while len(self._verified) >= MOST_REMEMBERED:
-                self._verified.popitem(last=False)
             self._verified[token] = verified
         if not verified.issued - self._leeway <= self._clock() < verified.principal.expires + self._leeway:
             self._verified.pop(token, None)
@@ -137,7 +135,7 @@ class Verifier:
         return in_token.union(*(self._role_perms.get(role, frozenset()) for role in roles))
 
     def _kid(self, token: str) -> str:
-        """Which key the token names. A token that is plainly not ours costs no fetch."""
+        """Which key the token names. A token that is not a JWT of the service costs no fetch."""
         verified = self._verified.get(token)
         if verified is not None:
             return verified.key.kid

@@ -34,7 +34,7 @@ HEARTBEAT_SECONDS = 1.0
 KEY_CHECK_SECONDS = 15.0
 # Less than the time that requests in flight have when the service stops.
 LONGEST_POLL_SECONDS = 8.0
-MOST_EVENTS = 500
+MAX_EVENTS = 500
 OLDEST = "oldest"
 
 EVENT_STREAM = [
@@ -49,7 +49,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class PollRequest(msgspec.Struct, rename="camel"):
-    max_events: int = MOST_EVENTS
+    max_events: int = MAX_EVENTS
     return_immediately: bool = False
     ack: list[str] = []
     set_errs: dict[str, msgspec.Raw] = {}
@@ -113,7 +113,7 @@ class EndedSessionsEndpoints:
         delivery = await self._delivery.poll(
             owner.id,
             {*asked.ack, *asked.set_errs},
-            min(asked.max_events, MOST_EVENTS),
+            min(asked.max_events, MAX_EVENTS),
             0.0 if asked.return_immediately else LONGEST_POLL_SECONDS,
         )
         return resource(
