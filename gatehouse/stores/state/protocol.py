@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from gatehouse.parsing import Rate
 
-# A session that ended by itself is kept this long, so that the next refresh can be told apart from a forgery
+# An expired session is kept this long, so that the next refresh can be told apart from a forgery
 # and the end can be recorded with its reason.
 KEEP_ENDED = 86400
 
-# An epoch lives as long as a session of its user, and at least this long after it was raised: far longer than any
-# process remembers a profile, so that an epoch which comes back as 0 is never taken for an older 0.
+# An epoch is kept as long as a session of its user, and at least this long after it was raised: far longer than any
+# process caches a profile, so that an epoch which starts again at 0 is never taken for an older 0.
 KEEP_EPOCH = 86400
 
 
@@ -135,7 +135,7 @@ class State(Protocol):
     async def rotate_session(
         self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
     ) -> Rotation | None:
-        """Advance the generation by one if it still is `generation` and the session lives at `now`.
+        """Advance the generation by one if it still is `generation` and the session is live at `now`.
 
         The new end is `ends` or the session's latest end, whichever is earlier. None: no such session.
 
@@ -162,7 +162,7 @@ class State(Protocol):
 
     # The log of ended sessions: positions are the engine's own, and grow
     async def ended_sessions(self, after: str, limit: int) -> EndedPage:
-        """The next entries after a position, oldest first; an empty position stands before the oldest entry."""
+        """The next entries after a position, oldest first; an empty position is before the oldest entry."""
         ...
 
     async def ended_position(self) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.postgres.statements import Statement
 
 CONNECT_SECONDS = 2.0
-# Ends what the server still does for somebody who has gone. The wait for a standby at the commit is not counted.
+# Ends what the server still does for a client that is gone. The wait for a standby at the commit is not counted.
 STATEMENT_MILLISECONDS = 5_000
 
 _SETTINGS = {

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
 
 SWEEP_BATCH = 500
-# A rotation is counted under so many at most: an IPv6 address belongs to three networks.
+# A rotation is counted under at most this many limits: an IPv6 address belongs to three networks.
 LIMITS = 4
-# So many epochs are raised in one statement.
+# Epochs that are raised in one statement.
 EPOCH_BATCH = 1_000
 
 
 class PostgresState:
-    """The `State` protocol over one database. Connects when it is first asked, and makes its tables then."""
+    """The `State` protocol over one database. Connects at the first call, and creates its tables then."""
 
     def __init__(self, url: str) -> None:
         """Raises `ValueError` if the URL cannot be read."""

@@ -198,7 +198,7 @@ class ReconnectingConnection:
             except (OSError, StoreUnavailable, TimeoutError) as problem:
                 # Until the next try the failed attempt stays in place, so calls fail at once.
                 attempt.set_exception(StoreUnavailable(f"state server: {problem or type(problem).__name__}"))
-                attempt.exception()  # marks it as retrieved, in case nobody waits
+                attempt.exception()  # marks it as retrieved, in case no caller waits
                 await asyncio.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
                 self._attempt = asyncio.get_running_loop().create_future()
                 tries += 1

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 EPOCH_BATCH = 1_000
 
 _LOCKED = b"gatehouse:{waits}"
-_ENDS = 3  # where the end stands in a stored session
+_ENDS = 3  # the index of `ends` in a stored session
 
 
 _OPEN_SESSION = Script("record_ended", "open_session")
@@ -58,7 +58,7 @@ _SWAP_VALUE = Script("swap_value")
 
 
 class RedisState:
-    """The `State` protocol over one server, Sentinels or a Cluster. Connects when it is first asked."""
+    """The `State` protocol over one server, Sentinels or a Cluster. Connects at the first call."""
 
     def __init__(self, url: str) -> None:
         """Raises `ValueError` if the URL cannot be read."""

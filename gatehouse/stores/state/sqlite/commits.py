@@ -33,7 +33,7 @@ class Commits:
         self._seen = b""
 
     def any(self) -> bool:
-        """True if there has been a commit since this was last asked, or one is under way."""
+        """True if there was a commit since the last call, or one is under way."""
         headers = self._shared[:_HEADERS]
         if headers == self._seen:
             return False

@@ -1,8 +1,8 @@
 """State in one SQLite file that all workers of a machine share (WAL).
 
 Point reads take a few microseconds and run on the event loop; every write goes through the `Writer`. A read
-opens its own snapshot, so it sees every commit of every worker that was acknowledged before it began. How a session
-stands is remembered until the next commit, whoever makes it.
+opens its own snapshot, so it sees every commit of every worker that was acknowledged before it began. The status of a
+session is cached until the next commit of any process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
 
 SWEEP_BATCH = 500
-# Sessions whose standing is remembered. A commit forgets them all, so there is no point in more.
+# Sessions whose status is cached. A commit invalidates all of them, so there is no point in more.
 STATUS_CACHE_SIZE = 4_096
 
 _COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
@@ -59,7 +59,7 @@ _VALUE = "SELECT value FROM expiring_values WHERE key = ? AND expires > ?"
 
 
 def live_sessions(path: Path, now: float) -> Iterator[Session]:
-    """Every session that lives, for a move to another engine. Read as it goes: a million fit."""
+    """Every live session, for a move to another engine. Read lazily, so that a million fit."""
     connection = connect(path)
     try:
         query = f"SELECT {_COLUMNS} FROM sessions s WHERE s.ends > ? ORDER BY s.id"  # noqa: S608 - constants only

@@ -1,4 +1,4 @@
-"""The file of the embedded state: its tables, and how it is opened. `sqlite.py` reads and writes it."""
+"""The file of the embedded state: its tables, and how it is opened. `engine.py` reads and writes it."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _commit(connection: apsw.Connection, jobs: list[_Job]) -> list[Any] | Except
 
 
 def _deliver(jobs: list[_Job], results: list[Any] | Exception) -> None:
-    """Wake the callers: one call into each event loop, whatever the size of the batch."""
+    """Wake the callers: one call into each event loop for the whole batch."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
     for index, job in enumerate(jobs):
         result = results if isinstance(results, Exception) else results[index]
@@ -118,13 +118,13 @@ def _deliver(jobs: list[_Job], results: list[Any] | Exception) -> None:
         try:
             loop.call_soon_threadsafe(_settle, settled)
         except RuntimeError:
-            continue  # that loop has been closed: nobody waits there any more
+            continue  # that loop is closed: no caller waits any more
 
 
 def _settle(settled: list[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, result in settled:
         if future.done():
-            continue  # the caller went away; its write stands
+            continue  # the caller was cancelled; its write is committed
         if isinstance(result, Exception):
             future.set_exception(result)
         else:

@@ -1,5 +1,5 @@
--- Forget the failures under one name.
---   keys  the failures under that name, the index of all names that must wait
+-- Clear the failures under one name.
+--   keys  the failures under that name, the index of all locked names
 --   in    name
 --   out   1 if there were any
 local before = redis.call('GET', KEYS[1])

@@ -1,4 +1,4 @@
--- Advance a session by one generation, if it still is the one that was presented and the session lives.
+-- Advance a session by one generation, if it still is the one that was presented and the session is live.
 --   keys  the user's sessions and epoch; rates to count this under, before anything else
 --   in    id, generation, now, new end, how long an ended one is kept; two numbers for each rate
 --   out   the seconds to wait, as text, if a rate is exceeded; nothing if there is no such session;
