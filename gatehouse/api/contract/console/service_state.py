@@ -1,12 +1,12 @@
-"""The state of the service, for the administration page: settings, checks, names that must wait."""
+"""The state of the service, for the administration page: settings, checks, lockouts."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Operation
+from gatehouse.api.contract.console.operation import console_operation
 
 
 class SettingData(Struct):
@@ -53,22 +53,8 @@ class LiftBody(Struct):
     name: Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-def _operation(name: str, method: str, path: str, summary: str, perm: str, **more: Any) -> Operation:
-    return Operation(
-        name,
-        method,
-        f"{PREFIX}/{path}",
-        summary,
-        Group.CONSOLE,
-        secured=True,
-        perm=perm,
-        refusals=STORE_REFUSALS,
-        **more,
-    )
-
-
 OPERATIONS = (
-    _operation(
+    console_operation(
         "settings",
         "GET",
         "settings",
@@ -76,7 +62,7 @@ OPERATIONS = (
         "sys:config:list",
         data=SettingsData,
     ),
-    _operation(
+    console_operation(
         "checks",
         "GET",
         "settings/checks",
@@ -84,14 +70,19 @@ OPERATIONS = (
         "sys:config:list",
         data=ChecksData,
     ),
-    _operation(
-        "lockouts", "GET", "lockouts", "Names that must wait after failed logins", "sys:user:list", data=LockoutsData
+    console_operation(
+        "lockouts",
+        "GET",
+        "lockouts",
+        "Lockouts: names that are locked after failed logins",
+        "sys:user:list",
+        data=LockoutsData,
     ),
-    _operation(
+    console_operation(
         "lift_lockout",
         "DELETE",
         "lockouts",
-        "Let a name try again at once",
+        "Unlock a name",
         "sys:user:update",
         body=LiftBody,
         body_required=True,
