@@ -26,8 +26,8 @@ def test_overview_shows_people_logins_and_what_has_happened(admin: Page) -> None
 
 def test_overview_shows_failures_who_must_wait_and_how_the_stores_are(admin: Page) -> None:
     expect(admin.locator(".legend")).to_contain_text("Failed logins")
-    expect(admin.get_by_role("heading", name="Names that must wait")).to_be_visible()
-    expect(admin.get_by_text("Nobody must wait after failed logins.")).to_be_visible()
+    expect(admin.get_by_role("heading", name="Locked names")).to_be_visible()
+    expect(admin.get_by_text("No name is locked after failed logins.")).to_be_visible()
     health = admin.locator(".findings")
     for check in ("accounts", "state", "signing keys", "clock"):
         expect(health.get_by_text(check, exact=True).first).to_be_visible()
@@ -122,7 +122,7 @@ def test_a_name_that_must_wait_is_let_in(tmp_path: Path, visiting: Visiting) -> 
         expect(page.get_by_text("from unknown addresses")).to_be_visible()
         page.get_by_role("button", name="Let in: ghost").click()
         page.get_by_role("dialog").get_by_role("button", name="Let in").click()
-        expect(page.get_by_text("Nobody must wait after failed logins.")).to_be_visible()
+        expect(page.get_by_text("No name is locked after failed logins.")).to_be_visible()
 
 
 def test_the_perms_of_a_role_change_after_a_look_at_the_difference(admin: Page, running: Running) -> None:

@@ -43,7 +43,7 @@ async function logOut() {
 
 if (held()) {
   const { login } = held();
-  // Somebody else logged in from another tab: what stands here is not theirs.
+  // Another user logged in from another tab: this page shows the wrong account.
   onTokens(() => held()?.login !== login && location.reload());
   prepareProfile(report);
   prepareSessions(report);

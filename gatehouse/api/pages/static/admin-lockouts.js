@@ -1,4 +1,4 @@
-// Names that must wait after failed logins, with a way to let one in again.
+// Lockouts: names that are locked after failed logins, with a button to unlock one.
 
 import { attempt } from "./admin-forms.js";
 import { confirmed } from "./dialog.js";

@@ -8,7 +8,7 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { word } from "./words.js";
 
-/** What a form chooses from. Whoever may not list departments or roles leaves them as they are. */
+/** The choices of a form. A reader who may not list departments or roles cannot change them. */
 async function options() {
   const none = (failure) => {
     if (failure.status === 403) return [];

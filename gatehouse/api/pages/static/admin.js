@@ -74,7 +74,7 @@ async function show() {
   view.removeAttribute("aria-busy");
 }
 
-/** Whoever may do nothing here is told so, and sees nothing of it. */
+/** A reader without any of the perms sees a message and no part of the administration. */
 function closed() {
   const text = make("strong");
   say(text, "admin.closed");

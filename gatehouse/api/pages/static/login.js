@@ -24,7 +24,7 @@ const passkey = document.getElementById("passkey");
 let stopWaiting = null;
 let offered = null; // the quiet offer of passkeys, until something else is under way
 
-/** Where each failure is shown. Whatever is not here goes above the button. */
+/** Where each failure is shown. Any other goes above the button. */
 const BESIDE = {
   A0210: { field: password, key: "A0210" },
   A0211: { field: username, key: "A0211" },
@@ -83,7 +83,7 @@ async function askForCode() {
   code.focus();
 }
 
-/** Whoever must have a second factor sets it up here, with a ticket that can do nothing else. */
+/** A user who must have a second factor enrols it here, with a ticket that is good for nothing else. */
 async function mustEnrol(ticket) {
   try {
     const fresh = await call("POST", "auth/enrolment", { body: { ticket } });

@@ -1,4 +1,4 @@
-// Where the service lives. Assets sit two folders below its root, whatever prefix or proxy stands before it.
+// The base path of the service: assets are two folders below its root, behind any prefix or proxy.
 
 export const ROOT = new URL("../../", import.meta.url);
 export const API = new URL("api/v1/", ROOT);

@@ -16,7 +16,7 @@ function show(title, text, ...more) {
   main.replaceChildren(make("h1", { t: title }), text && make("p", { class: "muted", t: text }), ...more.filter(Boolean));
 }
 
-/** Somebody without a session here: a passkey, or the login page and then the code once more. */
+/** Without a session here: a passkey, or the login page and then the code once more. */
 function whoAreYou() {
   const passkey = able && make("button", { type: "button", class: "button", t: "login.passkey", click: byPasskey });
   const login = make("a", { class: "quiet lined", href: ROOT.href, t: "qr.login" });

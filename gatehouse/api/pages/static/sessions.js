@@ -31,7 +31,7 @@ export async function loadSessions() {
   show();
 }
 
-/** Nobody waits for this: what fails now is tried again in a moment. */
+/** In the background: a failure is retried in a moment. */
 async function renewQuietly() {
   if (document.hidden || !list.childElementCount) return;
   await loadSessions().catch(() => {});

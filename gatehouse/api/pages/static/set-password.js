@@ -1,4 +1,4 @@
-// The page behind a link to set a password. The ticket stands behind the #, which no browser sends to a server.
+// The page behind a link to set a password. The ticket is in the fragment, which browsers do not send to servers.
 
 import { call } from "./api.js";
 import { busy, clear, complainInWords, complete, countDown, prepare } from "./fields.js";

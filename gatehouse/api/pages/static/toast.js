@@ -29,7 +29,7 @@ function show(kind, fill, undo) {
   if (region.matches(":popover-open")) region.hidePopover();
   region.showPopover();
   let timer = setTimeout(() => toast.remove(), SHOWN_FOR);
-  // Whoever points at it is still reading.
+  // The pointer is on it: the reader is still reading.
   toast.addEventListener("pointerenter", () => clearTimeout(timer));
   toast.addEventListener("pointerleave", () => (timer = setTimeout(() => toast.remove(), SHOWN_FOR)));
 }

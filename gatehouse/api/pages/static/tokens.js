@@ -47,7 +47,7 @@ export async function adopt(set) {
   return renewed;
 }
 
-/** Forget the tokens here and in every tab that holds the same, and go to the login page. */
+/** Delete the tokens here and in every tab that has the same, and go to the login page. */
 export function leave(reason) {
   const tokens = held();
   drop();
@@ -55,7 +55,7 @@ export function leave(reason) {
   return toLogin(reason);
 }
 
-/** An access token that is good for a while yet, or null where nobody is logged in. */
+/** An access token that does not expire soon, or null without a login. */
 export async function freshToken() {
   const tokens = held();
   if (!tokens) return null;
@@ -95,7 +95,7 @@ export function renew(stale) {
   });
 }
 
-/** While the page is looked at, renew before expiry; a page nobody sees does not keep a session alive. */
+/** While the page is visible, renew before expiry; a hidden page does not keep a session alive. */
 export function keepFresh() {
   let timer;
   const check = () => {
@@ -168,7 +168,7 @@ function toLogin(reason) {
   }
   if (reason) sessionStorage.setItem(REASON, reason);
   location.replace(ROOT);
-  // The page is on its way out: whoever waits for tokens need not be told anything else.
+  // The page is being left: calls that wait for tokens need no answer.
   return new Promise(() => {});
 }
 
