@@ -166,7 +166,7 @@ def test_a_message_goes_away_by_itself(desk: Visit, running: Running) -> None:
 
 
 def test_what_can_be_touched_is_large_enough(visiting: Visiting, running: Running) -> None:
-    page = visiting(running, **SIZES["phone"]).logged_in()
+    page, width = visiting(running, **SIZES["phone"]).logged_in(), SIZES["phone"]["viewport"]["width"]
     for path in ("/account", "/docs", "/admin", "/admin#users", "/admin#roles", "/admin#settings", "/set-password"):
         page.goto("about:blank")
         page.goto(running.url + path)
@@ -178,6 +178,10 @@ def test_what_can_be_touched_is_large_enough(visiting: Visiting, running: Runnin
               .map((one) => one.outerHTML.slice(0, 90))"""
         )
         assert small == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{path} is wider than the screen"
+        title = page.locator("h1:visible, h2:visible").first.bounding_box()
+        assert title
+        assert title["y"] < 360, f"the title of {path} is out of sight"
 
 
 def test_log_out_ends_the_session_in_every_tab(visit: Visit, running: Running) -> None:
