@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +18,7 @@ from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.glyphs import glyphs
 from gatehouse.auth.login.captcha.image import Painter
 from gatehouse.service import open_service
-from gatehouse.serving import connections
+from gatehouse.serving import connections, scheduling
 from gatehouse.serving.nodes import renew_forever
 from gatehouse.serving.respawn import RespawnPolicy
 
@@ -78,23 +77,12 @@ def run(settings: Settings, node: str) -> None:
 def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    _let_threads_finish()
+    scheduling.run_as_batch()
     app = WorkerApp(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     app.node = node
     gc.freeze()
     gc.enable()
     return app
-
-
-def _let_threads_finish() -> None:
-    """A thread of this worker that wakes up does not preempt the one that runs; the threads started later inherit it.
-
-    The server's thread wakes for every packet and every answer, and would interrupt the event loop each time on the
-    same core: four context switches a request instead of one, and a tenth of its CPU time. What wakes meanwhile is then
-    handled together, in one commit and one message to Redis. An idle core runs whatever wakes at once, as before.
-    """
-    with suppress(AttributeError, OSError):  # Linux only, and a sandbox may forbid it
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 class WorkerApp(App):
