@@ -85,7 +85,7 @@ async def forget(service: Service, *, yes: bool) -> None:
     rotated = path.stat().st_mtime
     if time.time() < rotated + service.settings.refresh_ttl:
         when = relative(rotated - time.time())
-        confirm(f"The secret changed {when}: whoever has not refreshed since must log in again. Go on?", yes=yes)
+        confirm(f"The secret changed {when}: users who have not refreshed since must log in again. Continue?", yes=yes)
     await service.reseal(first)
     write_secrets(path, [first])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"forgotten": len(others)})

@@ -75,7 +75,7 @@ class Youlai:
     async def roles(self) -> Sequence[SourceRole]:
         perms = await self._perms_by_role()
         table = sorted(await self._database.all("sys_role"), key=_key)
-        # Deleted ones too: whoever got such a role by an earlier import is to lose it.
+        # Deleted ones too: users who got such a role by an earlier import lose it.
         self.knows_roles = frozenset(str(row["code"]) for row in table)
         chosen = await self._chosen_departments()
         given_scopes = {_key(row): number(row.get("data_scope")) for row in table}

@@ -88,7 +88,7 @@ class PasswordLinks:
             hashed = await self._hashes.hash(password)
         # Only one of several uses at once finds the stored hash as the ticket describes it.
         if not await self._accounts.replace_own_password(user.id, user.password, hashed, caller):
-            raise TicketGone("the password was changed meanwhile")
+            raise TicketGone("the password was changed since")
 
     async def _user(self, text: str) -> User:
         ticket = self._tickets.open(text)

@@ -1,8 +1,8 @@
 """Whether a code is right, and that it is used once.
 
-Judging reads and changes nothing, and takes the same time for a user without a factor: that one is judged against a
-decoy. Using is one atomic step that exactly one caller passes, whichever node it asks: a mark in state for the code of
-an app, an update in the accounts for a recovery code.
+`check` changes nothing, and takes the same time for a user without a factor, who is checked against a decoy. `use` is
+one atomic step in which exactly one caller succeeds, on all nodes together: a mark in state for the code of an app, an
+update in the accounts for a recovery code.
 """
 
 from __future__ import annotations

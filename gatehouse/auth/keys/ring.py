@@ -1,8 +1,8 @@
 """The key ring: the signing keys are stored sealed under the master secret and take turns.
 
-One key signs. Older ones are retired: they sign nothing more, and what they signed is honoured until it expires. A
+One key signs. Older ones are retired: they sign nothing more, and what they signed is accepted until it expires. A
 new one is published before it signs, for longer than any node goes without reading the store and any other service
-keeps the JWKS. So a rotation logs nobody out, whatever the algorithms of the two keys are.
+caches the JWKS. So a rotation logs nobody out, even from one algorithm to another.
 """
 
 from __future__ import annotations

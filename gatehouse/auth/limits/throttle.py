@@ -56,8 +56,8 @@ class Throttle:
     async def admit_all_logins(self, *, solved: bool) -> None:
         """The limit of all logins together.
 
-        Those with a code in place of the captcha's answer have solved nothing, so they have an allowance of their own:
-        whoever uses that up keeps nobody from logging in who solves a captcha.
+        Logins with a code in place of the captcha's answer have solved nothing, so they have their own limit: using
+        it up does not affect logins that solve a captcha.
         """
         await self._consume("login" if solved else "login|code", self._limits.login_total, "logins in all")
 

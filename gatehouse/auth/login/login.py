@@ -83,8 +83,8 @@ class Login:
         found = await self._users.credentials(attempt.username)
         trial = Attempt(key, caller, found.user.id if found else None)
         await self._attempts.raise_if_locked(trial)
-        # An unknown name costs one real hash, and so does a user who has no password yet; a disabled user is told so
-        # by nothing: not the answer, not its time.
+        # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
+        # answer nor its time tells them apart.
         stored = (found and found.user.password) or await self._decoy_hashes.for_name(attempt.username)
         verdict = await self._hashes.check(stored, attempt.password)
         right_code = await self._second_factor.check(found, given)
@@ -94,8 +94,8 @@ class Login:
         if found is None or failure is not None:
             await self._attempts.failed(trial, failure or LoginFailure.UNKNOWN_NAME)
             raise CredentialsWrong
-        # While this hash ran, other guesses may have used up what was free. Then even the right one is not
-        # told so: a burst of guesses learns no more than a row of them.
+        # While this hash ran, other guesses may have locked the name. Then even the right password is refused, so
+        # that parallel guesses learn no more than guesses in a row.
         await self._attempts.raise_if_locked(trial)
         factor = await self._second_factor.require(found, given, right_code, trial, self._attempts)
         user = found.user

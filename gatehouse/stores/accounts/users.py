@@ -87,7 +87,7 @@ class RoleDataScope(NamedTuple):
 class Profile:
     """A user with the codes of its enabled roles, the perms they give and their data scopes, each sorted.
 
-    In a department that is disabled, or stands below one, nobody has any.
+    In a disabled department, or below one, users have none.
     """
 
     user: User

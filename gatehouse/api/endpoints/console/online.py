@@ -55,7 +55,7 @@ class OnlineEndpoint:
     async def _send(self, transport: Transport, ends: Sequence[asyncio.Future[Any]], principal: Principal) -> None:
         """Until the client goes, the session ends or the worker stops.
 
-        Lines end in LF alone: the console knows nothing else.
+        Lines end in LF alone: the console parses nothing else.
         """
         claims, shown = principal.claims, -1
         while await self._sessions.live_epoch(claims.session, claims.user, self._clock()) is not None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gatehouse.parsing import Rate
     from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
 
-# So many epochs are raised in one pipeline.
+# Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
 _LOCKED = b"gatehouse:{waits}"
