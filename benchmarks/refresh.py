@@ -4,6 +4,7 @@ python -m benchmarks.refresh [--rounds 10] [--seconds 1] [--engines embedded,Red
 
 One core carries the server and its databases, the other one the load: 32 connections, each of which follows a chain of
 refresh tokens. 0.1.0 signs with EdDSA alone, so the working tree is measured with EdDSA and with ES256, its default.
+CPU is that of the worker and its databases for each refresh: what else the machine does changes it little.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -40,6 +42,8 @@ class Contest:
         self.folder.mkdir()
         self._old = old
         self.loads: dict[str, list[Load]] = {}
+        self.cpu: dict[str, list[float]] = {}
+        self._databases: dict[Subject, list[int]] = {}
 
     def run(self, rounds: int, seconds: float) -> None:
         with ExitStack() as stack:
@@ -47,43 +51,73 @@ class Contest:
             for _ in range(rounds):
                 for name, subject in subjects.items():
                     script = subject.refresh_script(self.folder, CONNECTIONS + 4)
+                    before = self._cpu_seconds(subject)
                     load = wrk(subject.url(REFRESH), seconds=seconds, connections=CONNECTIONS, script=script)
+                    used = self._cpu_seconds(subject) - before
                     self.loads.setdefault(name, []).append(load)
+                    self.cpu.setdefault(name, []).append(used * 1e6 / (load.rate * seconds))
         print(f"  {self.engine}, limits {self.limits}: " + ", ".join(map(self.summary, self.loads)), flush=True)
 
     def _subjects(self, stack: ExitStack) -> dict[str, Subject]:
-        settings: dict[str, object] = dict(HIGH_LIMITS) if self.limits == "on" else {}
         return {
-            OLD: Subject(self.folder / "old", python=self._old, **settings, **self._state(stack)),
-            f"{NOW}, EdDSA": Subject(
-                self.folder / "eddsa", signing_algorithm="EdDSA", **settings, **self._state(stack)
-            ),
-            f"{NOW}, ES256": Subject(self.folder / "es256", **settings, **self._state(stack)),
+            OLD: self._subject(stack, "old", python=self._old),
+            f"{NOW}, EdDSA": self._subject(stack, "eddsa", signing_algorithm="EdDSA"),
+            f"{NOW}, ES256": self._subject(stack, "es256"),
         }
 
-    def _state(self, stack: ExitStack) -> dict[str, object]:
-        """Each candidate has a server of its own, on the core of the service."""
-        if self.engine == "embedded":
-            return {}
+    def _subject(self, stack: ExitStack, name: str, *, python: Path | None = None, **settings: object) -> Subject:
+        """Each candidate has a Redis of its own, on the core of the service."""
+        if self.limits == "on":
+            settings |= HIGH_LIMITS
+        databases = []
+        if self.engine != "embedded":
+            databases.append(self._redis(stack, settings))
+        subject = Subject(self.folder / name, python=python, **settings)
+        self._databases[subject] = databases
+        return subject
+
+    def _redis(self, stack: ExitStack, settings: dict[str, object]) -> int:
         redis = RedisServer()
         redis.start()
         stack.callback(redis.remove)
         assert redis.process is not None
         for thread in Path(f"/proc/{redis.process.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), {SERVER_CORE})
-        return {"state_url": redis.url()}
+        settings["state_url"] = redis.url()
+        return redis.process.pid
+
+    def _cpu_seconds(self, subject: Subject) -> float:
+        processes = [*subject.running.workers(), *(psutil.Process(pid) for pid in self._databases[subject])]
+        times = [process.cpu_times() for process in processes]
+        return sum(each.user + each.system for each in times)
 
     def ratio(self, name: str) -> float:
         pairs = zip(self.loads[name], self.loads[OLD], strict=True)
         return statistics.median(load.rate / old.rate for load, old in pairs)
 
+    def cpu_ratio(self, name: str) -> float:
+        pairs = zip(self.cpu[name], self.cpu[OLD], strict=True)
+        return statistics.median(old / now for now, old in pairs)
+
     def summary(self, name: str) -> str:
-        return f"{name} {middle(self.loads[name]).rate:,.0f}/s ({self.ratio(name):.2f})"
+        rate, cpu = middle(self.loads[name]).rate, statistics.median(self.cpu[name])
+        return f"{name} {rate:,.0f}/s ({self.ratio(name):.2f}), {cpu:.0f} us ({self.cpu_ratio(name):.2f})"
 
 
 def show(contests: list[Contest]) -> None:
     table = Table(title=f"Refresh, one core, {CONNECTIONS} connections")
-    for heading in ("engine", "limits", "release", "a second", "spread", "p50 ms", "p99 ms", f"times {OLD}"):
+    for heading in (
+        "engine",
+        "limits",
+        "release",
+        "a second",
+        "spread",
+        "p50 ms",
+        "p99 ms",
+        f"times {OLD}",
+        "CPU us",
+        "CPU, times less",
+    ):
         table.add_column(heading, justify="left" if heading in {"engine", "limits", "release"} else "right")
     for contest in contests:
         for name, loads in contest.loads.items():
@@ -92,6 +126,7 @@ def show(contests: list[Contest]) -> None:
             table.add_row(
                 contest.engine, contest.limits, name, f"{load.rate:,.0f}{failed}", f"{spread(loads):.0%}",
                 f"{load.p50:.2f}", f"{load.p99:.2f}", f"{contest.ratio(name):.2f}",
+                f"{statistics.median(contest.cpu[name]):.0f}", f"{contest.cpu_ratio(name):.2f}",
             )  # fmt: skip
     Console(width=120).print(table)
 
@@ -117,6 +152,7 @@ def main() -> None:
     show(contests)
     results = [
         {"engine": each.engine, "limits": each.limits, "release": name, "times": each.ratio(name)}
+        | {"cpu_us": statistics.median(each.cpu[name]), "cpu_times_less": each.cpu_ratio(name)}
         | {"rate": middle(loads).rate, "p50": middle(loads).p50, "p99": middle(loads).p99, "spread": spread(loads)}
         for each in contests
         for name, loads in each.loads.items()
