@@ -178,5 +178,5 @@ def _trees(found: Sequence[Menu]) -> list[Tree]:
 
 
 def _label(menu: Menu) -> Text:
-    said = menu.perm or menu.external_url or menu.component
-    return Text(f"{menu.name}  id {menu.id}, {_NAMES[menu.type]}" + (f", {said}" if said else ""))
+    detail = menu.perm or menu.external_url or menu.component
+    return Text(f"{menu.name}  id {menu.id}, {_NAMES[menu.type]}" + (f", {detail}" if detail else ""))

@@ -84,16 +84,16 @@ def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:
 
 def _description(operation: Operation) -> str:
     """What the variants differ in, the perm it needs, its rate limits, and its older paths."""
-    said = [DESCRIPTIONS.get(operation.name, "")]
+    parts = [DESCRIPTIONS.get(operation.name, "")]
     if operation.perm:
         perms = " or ".join(f"`{perm}`" for perm in (operation.perm, *operation.or_perms))
-        said.append(f"Needs the perm {perms}.")
+        parts.append(f"Needs the perm {perms}.")
     if operation.limits:
         names = ", ".join(f"`{limit.value.upper()}`" for limit in operation.limits)
-        said.append(f"Rate limits: {names}.")
+        parts.append(f"Rate limits: {names}.")
     if operation.older_paths:
-        said.append("Also at " + ", ".join(f"`{path}`" for path in operation.older_paths) + ".")
-    return " ".join(part for part in said if part)
+        parts.append("Also at " + ", ".join(f"`{path}`" for path in operation.older_paths) + ".")
+    return " ".join(part for part in parts if part)
 
 
 def _success(operation: Operation, schemas: dict[Any, Json]) -> Json:

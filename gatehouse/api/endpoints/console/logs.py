@@ -106,14 +106,14 @@ def _row(entry: LogEntry, language: str) -> LogRow:
     titles = TITLES.get(event.event, (event.event, event.event))
     failed = action in {"failed", "locked"}
     title = titles[language == "zh"]
-    said = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
+    parts = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
     agent = event.agent or ""
     return LogRow(
         id=str(event.id),
         module=module,
         actionType=action or module,
         title=title,
-        content=" ".join(part for part in said if part),
+        content=" ".join(part for part in parts if part),
         operatorId=str(event.actor or event.user or ""),
         operatorName=entry.operator,
         operator=entry.operator,
