@@ -21,7 +21,7 @@ def program(words: list[str], url: str, log: Path, **options: object) -> Iterato
     with log.open("wb") as output:
         process = subprocess.Popen(words, stdout=output, stderr=output, env=env, **options)  # type: ignore[call-overload]
     try:
-        deadline = time.monotonic() + 120  # a JVM on a busy machine takes its time
+        deadline = time.monotonic() + 180  # a JVM on a busy machine takes its time
         while True:
             assert process.poll() is None, f"{words[0]} ended by itself:\n{log.read_text()}"
             assert time.monotonic() < deadline, f"{words[0]} did not start:\n{log.read_text()}"

@@ -1,11 +1,13 @@
 package gatehouse;
 
+import com.nimbusds.jose.util.JSONObjectUtils;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.text.ParseException;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,8 +19,6 @@ import org.springframework.security.oauth2.core.OAuth2Error;
 import org.springframework.security.oauth2.core.OAuth2TokenValidator;
 import org.springframework.security.oauth2.core.OAuth2TokenValidatorResult;
 import org.springframework.security.oauth2.jwt.Jwt;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
@@ -30,7 +30,6 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
   private static final int MAX_SILENCE_MS = 5_000;
   private static final OAuth2Error ENDED = new OAuth2Error("invalid_token", "The session has ended", null);
 
-  private final JsonMapper json = JsonMapper.shared();
   private final Map<String, Double> ended = new ConcurrentHashMap<>();
   private final CountDownLatch caughtUp = new CountDownLatch(1);
   private final String url;
@@ -50,7 +49,8 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
 
   @Override
   public OAuth2TokenValidatorResult validate(Jwt token) {
-    if (ended.containsKey(token.getClaimAsString("sid"))) {
+    var session = token.getClaimAsString("sid");
+    if (session == null || ended.containsKey(session)) {
       return OAuth2TokenValidatorResult.failure(ENDED);
     }
     if (System.nanoTime() - heard >= TimeUnit.MILLISECONDS.toNanos(MAX_SILENCE_MS)) {
@@ -66,7 +66,7 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
     while (true) {
       try {
         follow();
-      } catch (IOException | RuntimeException problem) {
+      } catch (IOException | ParseException | RuntimeException problem) {
         System.getLogger("gatehouse").log(System.Logger.Level.WARNING, "ended sessions: {0}", problem.toString());
       }
       try {
@@ -77,7 +77,7 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
     }
   }
 
-  private void follow() throws IOException {
+  private void follow() throws IOException, ParseException {
     var start = position.isEmpty() ? "?after=oldest" : "";
     var connection = (HttpURLConnection) URI.create(url + start).toURL().openConnection();
     connection.setConnectTimeout(MAX_SILENCE_MS);
@@ -93,7 +93,7 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
           var parts = line.split(": ", 2);
           event.put(parts[0], parts[parts.length - 1]);
         } else if (event.containsKey("data")) {
-          take(event.get("event"), event.get("id"), json.readTree(event.get("data")));
+          take(event.get("event"), event.get("id"), JSONObjectUtils.parse(event.get("data")));
           event.clear();
         }
       }
@@ -102,12 +102,12 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
     }
   }
 
-  private void take(String name, String id, JsonNode data) {
+  private void take(String name, String id, Map<String, Object> data) {
     switch (name) {
-      case "ended" -> ended.put(data.get("sid").asString(), data.get("at").asDouble());
-      case "gap" -> missingBefore = Math.max(missingBefore, data.get("missing_before").asDouble());
+      case "ended" -> ended.put((String) data.get("sid"), number(data, "at"));
+      case "gap" -> missingBefore = Math.max(missingBefore, number(data, "missing_before"));
       case "position" -> {
-        var horizon = Instant.now().getEpochSecond() - data.get("keep").asDouble();
+        var horizon = Instant.now().getEpochSecond() - number(data, "keep");
         ended.values().removeIf(at -> at < horizon);
         position = id;
         heard = System.nanoTime();
@@ -115,5 +115,9 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
       }
       default -> { } // not known here, not needed
     }
+  }
+
+  private static double number(Map<String, Object> data, String name) {
+    return ((Number) data.get(name)).doubleValue();
   }
 }
