@@ -48,7 +48,7 @@ def engines(folder: Path) -> Iterator[list[Running]]:
             server.start()
         settings = {
             "database_url": postgres.create("bench"), "state_url": redis.url(), "secret": SECRET,
-            "issuer": "http://login.test", "sessions_per_user": 10_000, "log_level": "warning",
+            "issuer": "http://localhost", "sessions_per_user": 10_000, "log_level": "warning",
         }  # fmt: skip
         nodes = [stack.enter_context(Running(folder / "data", **settings)) for _ in range(2)]
         yield nodes
