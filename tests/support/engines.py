@@ -61,7 +61,7 @@ def _postgres_folder() -> Path:
     return wheel / "pginstall" / "bin"
 
 
-class _Server:
+class Server:
     """A process that can be started, stopped, killed, paused, and started again on the same port and data."""
 
     def __init__(self, user: str | None = None) -> None:
@@ -135,7 +135,7 @@ class _Server:
         self.leave(signal.SIGKILL)
 
 
-class RedisServer(_Server):
+class RedisServer(Server):
     """Writes its append-only file before it answers, so `kill` and `start` lose nothing."""
 
     def __init__(self, *options: str) -> None:
@@ -164,10 +164,10 @@ class RedisServer(_Server):
             return False
 
 
-class PostgresServer(_Server):
+class PostgresServer(Server):
     def __init__(self) -> None:
         # PostgreSQL refuses to run as root.
-        super().__init__(_ordinary_user() if os.geteuid() == 0 else None)
+        super().__init__(ordinary_user() if os.geteuid() == 0 else None)
         self.template = ""
         self.bin = _reachable(_postgres_folder(), self.folder, self.user)
         # The tests kill processes, not machines: what the kernel has taken is safe, and syncing would only be slow.
@@ -245,7 +245,7 @@ async def _migrate(url: str) -> None:
         await database.close()
 
 
-def _ordinary_user() -> str:
+def ordinary_user() -> str:
     names = {entry.pw_name for entry in pwd.getpwall()}
     return next(name for name in ("postgres", "nobody") if name in names)
 

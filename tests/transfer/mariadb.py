@@ -11,15 +11,15 @@ from collections.abc import Iterator
 import pymysql
 import pytest
 
-from tests.support.engines import _ordinary_user, _Server
+from tests.support.engines import Server, ordinary_user
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
 
 
-class MariaDBServer(_Server):
+class MariaDBServer(Server):
     def __init__(self, program: str, installer: str) -> None:
         # MariaDB refuses to run as root.
-        super().__init__(_ordinary_user() if os.geteuid() == 0 else None)
+        super().__init__(ordinary_user() if os.geteuid() == 0 else None)
         self._program = program
         subprocess.run(
             [installer, "--no-defaults", f"--datadir={self.folder}/data", "--auth-root-authentication-method=normal",

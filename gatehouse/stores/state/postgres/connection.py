@@ -21,24 +21,29 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.postgres.statements import Statement
 
 CONNECT_SECONDS = 2.0
-# Ends what the server still does for a client that is gone. The wait for a standby at the commit is not counted.
+# Bounds what the server runs for a client that has gone. PostgreSQL does not count the wait for a standby at commit.
 STATEMENT_MILLISECONDS = 5_000
 
 _SETTINGS = {
     "search_path": SEARCH_PATH,
     "default_transaction_isolation": "read committed",
     "statement_timeout": str(STATEMENT_MILLISECONDS),
-    # Every table is asked by key and every statement is prepared, so the plan is known: by index, made once. Plans that
-    # were made while a table was empty would read it from end to end when it is full.
+    # Every table is read by key, so the best plan is known: by index, planned once. A plan that was made while a table
+    # was empty would scan the whole table when it is full.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "jit": "off",
 }
+# A commit that waits for a standby is left alone: terminated, it would show before the standby has it, and a repeated
+# logout would be acknowledged that a failover can still undo. So these are counted instead, and bounded.
 _END_ABANDONED = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid = ANY ($2::integer[])"
+    " AND wait_event IS DISTINCT FROM 'SyncRep'"
 )
+_WAITING_COMMITS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'SyncRep'"
+WAITING_COMMITS_LIMIT = 16
 _SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}
 
 # What the driver raises for anything that keeps it from an answer.
@@ -68,9 +73,9 @@ class Connection:
 
     @classmethod
     async def open(cls, url: str, name: str, abandoned: Sequence[int]) -> Connection:
-        """Under a name of its pool's own. First of all it ends what the server may still do for the `abandoned` ones.
+        """Open under the pool's own application name, and terminate the `abandoned` backends of that name.
 
-        Nobody waits for that any more, and each would hold its locks and a place among the server's connections.
+        Nobody waits for them any more, and each would keep its locks and one of the server's connections.
         """
         try:
             driver = await asyncpg.connect(
@@ -86,6 +91,8 @@ class Connection:
             await install(driver)
             if abandoned:
                 await driver.fetch(_END_ABANDONED, name, abandoned)
+                if await driver.fetchval(_WAITING_COMMITS, name) >= WAITING_COMMITS_LIMIT:
+                    raise StoreUnavailable("state database: commits wait for a synchronous standby")
         except DRIVER_ERRORS as problem:
             driver.terminate()
             raise unavailable(problem) from problem
@@ -106,7 +113,7 @@ class Connection:
         return rows[0][0] if statement.packed else rows
 
     def abort(self) -> None:
-        """At once, without a word to the server: it may not be listening."""
+        """Close without telling the server, which may not be reading."""
         self._driver.terminate()
 
 

@@ -1,4 +1,4 @@
--- What must be more than one statement and still one round trip and one transaction.
+-- Operations of several statements that must be one round trip and one transaction.
 --
 -- Locks are taken in one order, so that no two calls wait for each other: rates by key; the user; sessions by id; the log
 -- of ended sessions. A call over many sessions or rates is handed them in that order.
@@ -37,14 +37,14 @@ CREATE FUNCTION end_sessions(
   ids text[], moments double precision[], reasons text[], keeps integer[], at_most integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
-  found sessions[];
+  removed sessions[];
   early integer[];
 BEGIN
-  found := ARRAY(SELECT s FROM sessions s WHERE s.id = ANY (ids) ORDER BY s.id FOR UPDATE);
-  DELETE FROM sessions s WHERE s.id = ANY (ids);
+  removed := ARRAY(SELECT s FROM sessions s WHERE s.id = ANY (ids) ORDER BY s.id FOR UPDATE);
+  DELETE FROM sessions s WHERE s.id = ANY (ARRAY(SELECT r.id FROM unnest(removed) AS r));
   early := ARRAY(
-    SELECT min(n) FROM unnest(ids) WITH ORDINALITY AS listed (id, n) JOIN unnest(found) AS f ON f.id = listed.id
-    WHERE f.ends > moments[n] GROUP BY f.id, f.opened ORDER BY f.opened, f.id
+    SELECT min(n) FROM unnest(ids) WITH ORDINALITY AS listed (id, n) JOIN unnest(removed) AS r ON r.id = listed.id
+    WHERE r.ends > moments[n] GROUP BY r.id, r.opened ORDER BY r.opened, r.id
   );
   PERFORM append_ended(
     ARRAY(SELECT ids[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
@@ -53,7 +53,7 @@ BEGIN
     ARRAY(SELECT keeps[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
     at_most
   );
-  RETURN QUERY SELECT * FROM unnest(found);
+  RETURN QUERY SELECT * FROM unnest(removed);
 END $$;
 
 -- The same for several sessions and one reason.
@@ -201,7 +201,7 @@ BEGIN
   RETURN NEXT f;
 END $$;
 
--- Remove a small batch of what has expired, whatever nobody else has in hand; returns the sessions among it.
+-- Remove a small batch of what has expired, without waiting for locked rows; returns the sessions among it.
 CREATE FUNCTION sweep(moment double precision, ended_before double precision, batch integer)
 RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE

@@ -31,10 +31,10 @@ WAITING_LIMIT = 20_000
 TICK_SECONDS = 0.2
 TICKS = 10
 PAUSE_SECONDS = (0.05, 0.1, 0.2, 0.4)
-# Rolled back by the server because of another transaction: it may be said again.
+# The server has rolled the transaction back because of another one: it is safe to retry.
 _RETRY = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _RETRIES = 3
-# The server is not the primary any more, or the tables are gone: look for the one, make the others.
+# The server is no longer the primary, or the tables were dropped: a new connection finds the one and makes the others.
 _REOPEN = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.UndefinedFunctionError,
@@ -88,7 +88,7 @@ class Pool:
         if self._opening is not None:
             self._opening.cancel()
         self._fail_waiting(StoreUnavailable("state database: closed"))
-        # What has been sent is seen through; the watch is off, so this bounds it.
+        # Finish what has been sent, within a bound: the timeouts are off already.
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=TICKS * TICK_SECONDS)
         for connection in (*self._idle, *self._busy):
@@ -174,23 +174,25 @@ class Pool:
         """One more connection; as long as there is none at all, again and again."""
         tries = 0
         while True:
+            abandoned = tuple(self._abandoned)
             try:
-                self._idle.append(await Connection.open(self._url, self._name, self._abandoned))
-                self._abandoned.clear()
+                self._idle.append(await Connection.open(self._url, self._name, abandoned))
+                del self._abandoned[: len(abandoned)]
                 break
             except StoreUnavailable as problem:
-                if self._busy or self._idle:
-                    break  # those that are there go on
-                self._down = problem
-                self._fail_waiting(problem)
+                if not self._busy:
+                    self._down = problem
+                    self._fail_waiting(problem)
             await asyncio.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
             self._down = None  # calls wait for the next try
             tries += 1
-        self._down = self._opening = None
+            if self._idle:
+                break  # one of the others is free again
+        self._opening = None
         self._dispatch()
 
     def _look(self) -> None:
-        """Counts instead of reading the clock with each call."""
+        """Time out connections and calls. Counting ticks costs less than reading the clock for each call."""
         self._watch = None
         self._tick += 1
         for connection in list(self._busy):

@@ -1,7 +1,7 @@
-"""What the engine says to the server: each is one round trip and one transaction.
+"""The statements of the engine. Each is one round trip and one transaction.
 
-A batched statement takes an array for each value and tells with each row, first, which place in them it is about. Its
-first value is what it locks.
+A batched statement takes an array for each value, and the first column of its rows is the place in these arrays. Its
+first value is the key of the row that it locks.
 """
 # ruff: noqa: S608 - the texts are put together from constants
 
