@@ -69,13 +69,16 @@ def started(running: Running) -> None:
     asyncio.run(prepare(load(environ=running.env)))
 
 
-@pytest.fixture
-def house(tmp_path: Path, postgres_server: PostgresServer, redis_server: RedisServer) -> tuple[Running, Running]:
+@pytest.fixture(params=["redis", "postgres"])
+def house(
+    request: pytest.FixtureRequest, tmp_path: Path, postgres_server: PostgresServer, redis_server: RedisServer
+) -> tuple[Running, Running]:
     """An embedded service with people in it, stopped; and the one that is to follow it."""
     data = tmp_path / "data"
     before = Running(data, issuer="http://move.localhost")
     redis_server.say(f"SELECT {DB}\r\nFLUSHDB")
-    urls = {"database_url": postgres_server.copy("moved"), "state_url": redis_server.url(DB)}
+    database = postgres_server.copy("moved")
+    urls = {"database_url": database, "state_url": redis_server.url(DB) if request.param == "redis" else database}
     return before, Running(data, issuer="http://move.localhost", **urls)
 
 

@@ -22,11 +22,16 @@ RETURN_SECONDS = 2
 class House:
     """A service of its own, with servers that may be stopped."""
 
-    def __init__(self, running: Running, postgres: PostgresServer, redis: RedisServer) -> None:
+    def __init__(self, running: Running, postgres: PostgresServer, redis: RedisServer | None) -> None:
         self.running = running
         self.postgres = postgres
-        self.redis = redis
+        self._redis = redis
         self.client = httpx.Client(base_url=running.url, timeout=BOUND_SECONDS)
+
+    @property
+    def redis(self) -> RedisServer:
+        assert self._redis is not None
+        return self._redis
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +48,21 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     finally:
         postgres.remove()
         redis.remove()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The same on PostgreSQL alone."""
+    postgres = PostgresServer()
+    try:
+        postgres.start()
+        url = postgres.create("outages")
+        with Running(tmp_path_factory.mktemp("alone") / "data", workers=1, database_url=url, state_url=url) as running:
+            house = House(running, postgres, None)
+            yield house
+            house.client.close()
+    finally:
+        postgres.remove()
 
 
 def assert_unavailable(answer: httpx.Response) -> None:
@@ -121,6 +141,29 @@ def test_postgresql_is_lost_and_comes_back(house: House, loss: str) -> None:
         assert_failure(client.get(ME, headers=bearer(tokens)), 401, "A0230")
 
     assert back_within(RETURN_SECONDS, lambda: client.get("/health/ready")).status_code == 200
+    login(client)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_postgresql_alone_is_lost_and_comes_back(alone: House, loss: str) -> None:
+    client, tokens, ended = alone.client, login(alone.client), login(alone.client)
+    assert client.post(LOGOUT, headers=bearer(ended)).status_code == 200
+    prepared = credentials(client)
+    with lost(alone.postgres, loss):
+        for answer in (
+            client.get(ME, headers=bearer(tokens)),
+            refresh(client, tokens),
+            client.post(LOGIN, json=prepared),
+            client.get(ME, headers=bearer(ended)),
+        ):
+            assert_unavailable(answer)
+        assert client.get(CAPTCHA).status_code == 200, "a captcha needs no store"
+        assert_not_ready(alone, "state")
+
+    assert back_within(RETURN_SECONDS, lambda: client.get("/health/ready")).status_code == 200
+    assert_failure(client.get(ME, headers=bearer(ended)), 401, "A0230")
+    assert client.get(ME, headers=bearer(tokens)).status_code == 200
+    assert refresh(client, tokens).status_code == 200
     login(client)
 
 

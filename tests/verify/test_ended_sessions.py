@@ -21,18 +21,22 @@ from tests.support.running import Running
 STREAM = "/events/ended-sessions/stream"
 
 
-@pytest.fixture(scope="module", params=["embedded", "engines"])
+@pytest.fixture(scope="module", params=["embedded", "engines", "postgres"])
 def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Running]]:
-    """Two workers on the embedded default, or two nodes on PostgreSQL and Redis."""
+    """Two workers on the embedded default, or two nodes on PostgreSQL and Redis or on PostgreSQL alone."""
     data = tmp_path_factory.mktemp("nodes") / "data"
     if request.param == "embedded":
         with Running(data, workers=2) as running:
             yield [running, running]
         return
     postgres: PostgresServer = request.getfixturevalue("postgres_server")
-    redis: RedisServer = request.getfixturevalue("redis_server")
+    if request.param == "engines":
+        redis: RedisServer = request.getfixturevalue("redis_server")
+        database, state = postgres.create("ended_sessions"), redis.url(41)
+    else:
+        database = state = postgres.create("ended_sessions_alone")
     urls = {
-        "database_url": postgres.create("ended_sessions"), "state_url": redis.url(41),
+        "database_url": database, "state_url": state,
         "issuer": "http://login.localhost", "secret": "kP3vLr9QyX2mTn7wBz5cHd8fJg4sAe6u",
     }  # fmt: skip
     with Running(data, **urls) as one, Running(data, **urls) as other:
