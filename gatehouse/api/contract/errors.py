@@ -22,7 +22,7 @@ from gatehouse.auth.refusals import (
     RefusedFor,
     SecondFactorMissing,
 )
-from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
+from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, ValuesRefused
 
 SUCCESS = "00000"
 STORE_RETRY_SECONDS = 2
@@ -60,6 +60,7 @@ class ErrorEntry(NamedTuple):
 CATALOGUE: dict[type[Exception], ErrorEntry] = {
     FieldMissing: ErrorEntry(400, "A0410", "{field} is required", "请填写 {field}"),
     FieldInvalid: ErrorEntry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
+    ValuesRefused: ErrorEntry(400, "A0421", "A value has characters that cannot be stored", "参数包含无法存储的字符"),
     refusals.PasswordRefused: ErrorEntry(400, "A0421", "{problem}", "{problem}"),
     BodyUnreadable: ErrorEntry(400, "A0400", "The request body cannot be read", "请求体无法解析"),
     BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
@@ -178,7 +179,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
         headers.append(("enrolment-ticket", problem.ticket))
     if isinstance(problem, RefusedFor):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
-    elif isinstance(problem, StoreUnavailable):
+    elif isinstance(problem, StoreUnavailable) and not isinstance(problem, ValuesRefused):
         headers.append(("retry-after", str(STORE_RETRY_SECONDS)))
     if isinstance(problem, MethodNotAllowed):
         headers.append(("allow", problem.allowed))
