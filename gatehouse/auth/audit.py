@@ -1,4 +1,4 @@
-"""The audit trail: every event that someone may one day have to explain, with who, from where, when and why.
+"""The audit trail: every security-relevant event, with who, from where, when and why.
 
 Recording never waits and never fails a request: the event goes to the log at once and to the writer. Events that
 anybody can cause at no cost are counted, and recorded as one for each interval. Reasons are tags, one set for each

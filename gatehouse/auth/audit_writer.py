@@ -1,4 +1,4 @@
-"""Writes audit events to the accounts: from a bounded queue, in batches, by a task of its own.
+"""Writes audit events to the accounts database: from a bounded queue, in batches, by a task of its own.
 
 When the queue is full (the database has been away for long) an event is kept as a log line only, and counted as lost.
 An event that the database refuses for its values is lost too, and no other with it. A stop writes what is queued.
@@ -86,21 +86,22 @@ class AuditWriter:
         if len(self.queue) < BATCH:
             self._full.clear()
 
-    async def _write(self, number: int) -> int:
+    async def _write(self, limit: int) -> int:
         """Write up to `limit` events from the head of the queue, and return how many were removed from it.
 
         A batch that is refused is halved until the refused event is alone, so that the others are written.
         """
-        while number:
-            batch = self.queue[:number]
+        size = limit
+        while size:
+            batch = self.queue[:size]
             try:
                 await self._trail.append(batch)
                 break
             except ValuesRefused as problem:
-                if number == 1:
+                if size == 1:
                     self.lost += 1
                     log.warning("the database refuses an audit event", problem=str(problem), entry=repr(batch[0]))
                     break
-                number //= 2
-        del self.queue[:number]
-        return number
+                size //= 2
+        del self.queue[:size]
+        return size

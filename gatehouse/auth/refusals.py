@@ -77,11 +77,11 @@ class CredentialsWrong(Refused):
     """Unknown name, wrong password or disabled user: the caller cannot tell which."""
 
 
-class SecondFactorNeeded(Refused):
+class CodeRequired(Refused):
     """Password and captcha were right, but a code is missing or wrong."""
 
 
-class SecondFactorMissing(SecondFactorNeeded):
+class EnrolmentRequired(CodeRequired):
     """The user must have a second factor and has none. `ticket` opens the enrolment at `enrol_at` and nothing else."""
 
     def __init__(self, ticket: str, enrol_at: str) -> None:
@@ -90,7 +90,7 @@ class SecondFactorMissing(SecondFactorNeeded):
         self.enrol_at = enrol_at
 
 
-class PasskeyNeeded(SecondFactorNeeded):
+class PasskeyNeeded(CodeRequired):
     """The user must show a second factor, and the only one there is logs in by itself, on the page at `log_in_at`."""
 
     def __init__(self, log_in_at: str) -> None:

@@ -103,7 +103,7 @@ class WorkerApp(App):
     def _end_streams_on_stop(self, loop: asyncio.AbstractEventLoop) -> None:
         """The server waits for connections to end, and some stay open for as long as they can.
 
-        The loop hears of a signal by other means, and goes on to do so.
+        The event loop gets signals through its own wakeup file descriptor, which stays in place.
         """
         for number in STOP:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._service.presence.closing.set))

@@ -10,7 +10,10 @@ class StoreUnavailable(StoreError):
 
 
 class ValuesRefused(StoreUnavailable):
-    """The engine refuses these values: a retry would fail again."""
+    """The engine refuses these values: a retry would fail again.
+
+    Still an outage to whoever did not take the value from a caller; the API answers it as a mistake of the caller.
+    """
 
 
 class Duplicate(StoreError):

@@ -13,6 +13,7 @@ from gatehouse.auth import refusals
 from gatehouse.auth.refusals import (
     PASSWORD_MAX,
     PASSWORD_MIN,
+    EnrolmentRequired,
     FieldInvalid,
     FieldMissing,
     PasskeyNeeded,
@@ -20,7 +21,6 @@ from gatehouse.auth.refusals import (
     PasswordRefused,
     Refused,
     RefusedFor,
-    SecondFactorMissing,
 )
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, ValuesRefused
 
@@ -46,7 +46,7 @@ class BodyTooLarge(Refused):
     """More bytes than any request of the contract needs."""
 
 
-class NotJson(Refused):
+class MediaTypeNotTaken(Refused):
     """The media type says that the body is something that this operation does not take."""
 
 
@@ -64,19 +64,19 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.PasswordRefused: ErrorEntry(400, "A0421", "{problem}", "{problem}"),
     BodyUnreadable: ErrorEntry(400, "A0400", "The request body cannot be read", "请求体无法解析"),
     BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
-    NotJson: ErrorEntry(415, "A0400", "The media type of the body is not taken here", "不支持该请求体类型"),
+    MediaTypeNotTaken: ErrorEntry(415, "A0400", "The media type of the body is not taken here", "不支持该请求体类型"),
     refusals.CaptchaWrong: ErrorEntry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
     refusals.CaptchaGone: ErrorEntry(
         400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"
     ),
     refusals.CredentialsWrong: ErrorEntry(400, "A0210", "Wrong username or password", "用户名或密码错误"),
-    refusals.SecondFactorNeeded: ErrorEntry(
+    refusals.CodeRequired: ErrorEntry(
         400,
         "A0220",
         "Type the six digits of your authenticator app, or a recovery code, into the captcha field",
         "请在验证码输入框中填写身份验证器的 6 位动态码或恢复码",
     ),
-    refusals.SecondFactorMissing: ErrorEntry(
+    refusals.EnrolmentRequired: ErrorEntry(
         400,
         "A0220",
         "Your account must have a second factor: log in at {url} to set it up",
@@ -141,7 +141,7 @@ PASSWORD_PROBLEMS = {
     PasswordProblem.SHORT: (f"Use at least {PASSWORD_MIN} characters", f"密码至少 {PASSWORD_MIN} 个字符"),
     PasswordProblem.LONG: (f"Use at most {PASSWORD_MAX} characters", f"密码最多 {PASSWORD_MAX} 个字符"),
     PasswordProblem.COMMON: (
-        "Too many people use this password: it is tried first. Choose another.",
+        "This password is too common. Choose another.",
         "使用该密码的人太多，容易被猜到，请换一个",
     ),
     PasswordProblem.NAME: ("The password must not contain your username", "密码不能包含用户名"),
@@ -162,7 +162,7 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
         return text.format(field=problem.field)
     if isinstance(problem, PasskeyNeeded):
         return text.format(url=problem.log_in_at)
-    if isinstance(problem, SecondFactorMissing):
+    if isinstance(problem, EnrolmentRequired):
         return text.format(url=problem.enrol_at)
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
@@ -175,7 +175,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
     headers = []
     if entry.status == 401:
         headers.append(("www-authenticate", "Bearer"))
-    if isinstance(problem, SecondFactorMissing):
+    if isinstance(problem, EnrolmentRequired):
         headers.append(("enrolment-ticket", problem.ticket))
     if isinstance(problem, RefusedFor):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))

@@ -8,11 +8,11 @@ Nobody can grant more than they have:
 - a role can be changed by those who hold every perm that it gives before and after; only administrators change its
   code, make one that is called ADMIN, or let it see more data than before, because other services go by the code and
   the data scope alone;
-- ROOT is in the hands of those who have it.
+- only holders of ROOT grant ROOT, or change those who hold it.
 
-An administrator has the role ROOT, or ADMIN with everything that the console manages with. The operator on the command
+An administrator has the role ROOT, or ADMIN with all of `MANAGEMENT_PERMS`. The operator on the command
 line may do everything. That one administrator remains is checked in the transaction of each change, see
-`stores/accounts/administrators.py`.
+`stores/accounts/changes.py`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class RoleGrant(NamedTuple):
     perms: frozenset[str]
 
 
-# How much of the data each scope shows: all, chosen departments, department and below, department, own.
+# How much of the data each scope of a role shows, by its number: 1 all, 5 chosen departments, 2 the own department and
+# those below, 3 the own department, 4 the own records.
 _SCOPE_WIDTH = {1: 4, 5: 3, 2: 2, 3: 1, 4: 0}
 
 
@@ -79,7 +80,7 @@ def may_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> bool:
 
 
 def may_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> bool:
-    """Whether the actor may make this role (`before` is None), or make the one of the other."""
+    """Whether the actor may make this role (`before` is None), or change `before` into `after`."""
     if actor.holds_everything:
         return True
     held = (before.perms if before else frozenset()) | after.perms

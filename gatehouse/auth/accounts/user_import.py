@@ -1,4 +1,7 @@
-"""What the rows of a sheet of users mean: pure decisions. Users who are here already are left alone."""
+"""What the rows of a sheet of users mean: pure decisions. Users who exist already are not changed.
+
+The sheet is read by `transfer/sheets.py`, and the plan carried out in `api/endpoints/console/user_sheets.py`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Problem(StrEnum):
     FORMULA = "formula"
 
 
-class RowRefusal(NamedTuple):
+class RefusedRow(NamedTuple):
     row: int
     problem: Problem
     about: str = ""  # the field, or what was given
@@ -58,8 +61,8 @@ class ImportRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ExistingAccounts:
-    """What is here, and who asks."""
+class ImportContext:
+    """What is context, and who asks."""
 
     actor: Actor
     departments: Sequence[Department]
@@ -71,7 +74,7 @@ class ExistingAccounts:
 @dataclass(slots=True)
 class ImportPlan:
     added: list[tuple[NewUser, list[int]]] = field(default_factory=list)
-    refused: list[RowRefusal] = field(default_factory=list)
+    refused: list[RefusedRow] = field(default_factory=list)
 
 
 GENDERS: Mapping[str, int] = {
@@ -81,25 +84,25 @@ GENDERS: Mapping[str, int] = {
 }  # fmt: skip
 
 
-def plan_import(rows: Sequence[ImportRow], here: ExistingAccounts) -> ImportPlan:
+def plan_import(rows: Sequence[ImportRow], context: ImportContext) -> ImportPlan:
     plan, seen = ImportPlan(), set[str]()
     for row in rows:
         try:
-            entry = _entry(row, here, seen)
+            entry = _entry(row, context, seen)
         except RowRefused as refusal:
-            plan.refused.append(RowRefusal(row.number, refusal.problem, refusal.about))
+            plan.refused.append(RefusedRow(row.number, refusal.problem, refusal.about))
         else:
             seen.add(name_key(row.username))
             plan.added.append(entry)
     return plan
 
 
-def _entry(row: ImportRow, here: ExistingAccounts, seen: set[str]) -> tuple[NewUser, list[int]]:
+def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewUser, list[int]]:
     if not row.username:
         raise RowRefused(Problem.NO_NAME)
     if name_key(row.username) in seen:
         raise RowRefused(Problem.TWICE, row.username)
-    if name_key(row.username) in here.taken:
+    if name_key(row.username) in context.taken:
         raise RowRefused(Problem.TAKEN, row.username)
     gender = GENDERS.get(row.gender.casefold())
     if gender is None:
@@ -108,7 +111,7 @@ def _entry(row: ImportRow, here: ExistingAccounts, seen: set[str]) -> tuple[NewU
         username=row.username,
         nickname=row.nickname or row.username,
         password="",
-        department=_department(row.department, here),
+        department=_department(row.department, context),
         created=0,
         gender=gender,
         mobile=row.mobile,
@@ -118,24 +121,24 @@ def _entry(row: ImportRow, here: ExistingAccounts, seen: set[str]) -> tuple[NewU
         check_values(asdict(new))
     except ValueRefused as refusal:
         raise RowRefused(Problem.INVALID, refusal.field) from None
-    return new, [_role(each, here) for each in dict.fromkeys(row.roles)]
+    return new, [_role(each, context) for each in dict.fromkeys(row.roles)]
 
 
-def _department(given: str, here: ExistingAccounts) -> int:
+def _department(given: str, context: ImportContext) -> int:
     if not given:
-        return here.default_department
+        return context.default_department
     for key in ("id", "code", "name"):
-        found = [one.id for one in here.departments if str(getattr(one, key)) == given]
+        found = [one.id for one in context.departments if str(getattr(one, key)) == given]
         if len(found) == 1:
             return found[0]
     raise RowRefused(Problem.NO_DEPARTMENT, given)
 
 
-def _role(given: str, here: ExistingAccounts) -> int:
+def _role(given: str, context: ImportContext) -> int:
     for key in ("code", "name"):
-        found = [role for role in here.roles if getattr(role, key) == given]
+        found = [role for role in context.roles if getattr(role, key) == given]
         if len(found) == 1:
-            if not may_grant(here.actor, RoleGrant(found[0].code, frozenset(found[0].perms))):
+            if not may_grant(context.actor, RoleGrant(found[0].code, frozenset(found[0].perms))):
                 raise RowRefused(Problem.NOT_GRANTED, given)
             return found[0].id
     raise RowRefused(Problem.NO_ROLE, given)

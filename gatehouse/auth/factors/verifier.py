@@ -29,7 +29,7 @@ NOBODY = 0  # no user has this number
 log = logs.named("gatehouse.factors")
 
 
-class RightCode(NamedTuple):
+class MatchedCode(NamedTuple):
     """A code that is right and has yet to be used."""
 
     kind: CodeKind
@@ -46,19 +46,19 @@ class CodeVerifier:
         self._clock = clock
         self._decoy = totp.new_secret()
 
-    async def check(self, user: int | None, sealed: bytes | None, code: Code) -> RightCode | None:
+    async def check(self, user: int | None, sealed: bytes | None, code: Code) -> MatchedCode | None:
         """The code as one that may be used, or None. Without a user or a factor the answer is always None."""
         owner = user if user is not None and sealed is not None else NOBODY
         secret = self._open(owner, sealed)
         if code.kind is CodeKind.TOTP:
             step = totp.matching_step(secret, code.value, self._clock())
             right = step is not None and owner != NOBODY
-            return RightCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], step or 0) if right else None
+            return MatchedCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], step or 0) if right else None
         digest = recovery.digest(secret, code.value)
         found = await self._factors.has_recovery_code(owner, digest)
-        return RightCode(code.kind, owner, digest) if found else None
+        return MatchedCode(code.kind, owner, digest) if found else None
 
-    async def use(self, code: RightCode) -> bool:
+    async def use(self, code: MatchedCode) -> bool:
         """Mark the code as used; False if it was used before."""
         now = self._clock()
         if code.kind is CodeKind.RECOVERY:

@@ -1,14 +1,14 @@
-"""Changes to the signing keys: what an operator orders, and what their age brings about.
+"""Changes to the signing keys: by command of an operator, and by age.
 
 Rotation: a new key is stored and the old one is given the time at which it retires, in one step. Until then the new
-one is shown and the old one signs; from then on it is the other way round; when the last token of the old one has
-expired it is deleted. Nobody is logged out.
+one is published and the old one signs; from then on the new one signs and the old one only verifies; when its last
+token has expired it is deleted. Nobody is logged out.
 
-Withdrawal, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it
+Revocation, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it
 reads the store again. Sessions live on: clients are told that their access token is not valid, and refresh it.
 
 Another algorithm in the settings is a rotation like any other. It waits until the newest key has begun to sign: nodes
-whose settings disagree would otherwise replace each other's key at every look.
+whose settings disagree would otherwise replace each other's key at every check.
 """
 
 from __future__ import annotations

@@ -42,15 +42,15 @@ class CaptchaCheck:
         self._exempt = exempt
 
     async def __call__(
-        self, username: str, captcha_id: str | None, answer: str | None, caller: Caller, *, is_code: bool
+        self, username: str, captcha_id: str | None, answer: str | None, caller: Caller, *, is_second_factor_code: bool
     ) -> None:
         """Raises the refusal, unless the user or the address is exempt.
 
-        With `is_code` the answer is a code of the second factor, which is checked later; the captcha is used up.
+        With `is_second_factor_code` the captcha is used up, and the answer is not looked at: the code is checked later.
         """
-        refusal = await self._refusal(captcha_id, answer, is_code=is_code)
+        refusal = await self._refusal(captcha_id, answer, is_second_factor_code=is_second_factor_code)
         if refusal is None:
-            await self._throttle.admit_all_logins(solved=not is_code)
+            await self._throttle.count_against_total(solved=not is_second_factor_code)
             return
         if await self._is_exempt(username, caller.address):
             return
@@ -60,7 +60,9 @@ class CaptchaCheck:
             self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
         raise refusal
 
-    async def _refusal(self, captcha_id: str | None, answer: str | None, *, is_code: bool) -> Refused | None:
+    async def _refusal(
+        self, captcha_id: str | None, answer: str | None, *, is_second_factor_code: bool
+    ) -> Refused | None:
         if not captcha_id:
             return FieldMissing("captchaId")
         if not answer:
@@ -71,7 +73,7 @@ class CaptchaCheck:
             return CaptchaGone()
         if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
             return CaptchaGone()
-        if not is_code and not self._challenges.matches(challenge, answer):
+        if not is_second_factor_code and not self._challenges.matches(challenge, answer):
             return CaptchaWrong()
         return None
 

@@ -77,7 +77,7 @@ class Login:
             attempt.captcha_id,
             attempt.captcha_answer,
             caller,
-            is_code=given.instead_of_captcha,
+            is_second_factor_code=given.instead_of_captcha,
         )
         key = await self._throttle.failed_logins.key_for(attempt.username, caller.address)
         found = await self._users.credentials(attempt.username)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.audit import Audit, Event, LoginFailure
 from gatehouse.auth.factors.codes import Code, CodeKind, read_code
 from gatehouse.auth.factors.forced_enrolment import ticket_for
-from gatehouse.auth.refusals import CredentialsWrong, PasskeyNeeded, SecondFactorMissing, SecondFactorNeeded
+from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentRequired, PasskeyNeeded
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.forced_enrolment import EnrolmentTicket
     from gatehouse.auth.factors.policy import FactorPolicy
     from gatehouse.auth.factors.tickets import Tickets
-    from gatehouse.auth.factors.verifier import CodeVerifier, RightCode
+    from gatehouse.auth.factors.verifier import CodeVerifier, MatchedCode
     from gatehouse.auth.limits.attempts import Attempt, Attempts
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.accounts.passkeys import Passkeys
@@ -61,14 +61,14 @@ class SecondFactor:
             return GivenCode(typed=True, code=code, instead_of_captcha=True)
         return GivenCode(bool(otp_code), read_code(otp_code), instead_of_captcha=False)
 
-    async def check(self, found: Credentials | None, given: GivenCode) -> RightCode | None:
+    async def check(self, found: Credentials | None, given: GivenCode) -> MatchedCode | None:
         """Check the code. Takes the same time with and without a factor, so it runs before any answer."""
         if given.code is None:
             return None
         return await self._verifier.check(found.user.id if found else None, found.totp if found else None, given.code)
 
     async def require(
-        self, found: Credentials, given: GivenCode, right: RightCode | None, trial: Attempt, attempts: Attempts
+        self, found: Credentials, given: GivenCode, right: MatchedCode | None, trial: Attempt, attempts: Attempts
     ) -> CodeKind | None:
         """What the login was proven by beside the password; refused if something is missing. Uses the code up."""
         if not self._policy.asks:
@@ -80,10 +80,10 @@ class SecondFactor:
             self._audit.record(
                 Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
             )
-            raise SecondFactorNeeded("no code came along")
+            raise CodeRequired("no code came along")
         if right is None or not await self._verifier.use(right):
             await attempts.failed(trial, LoginFailure.SECOND_FACTOR)
-            raise CredentialsWrong if given.instead_of_captcha else SecondFactorNeeded("the code is wrong or used")
+            raise CredentialsWrong if given.instead_of_captcha else CodeRequired("the code is wrong or used")
         if right.kind is CodeKind.RECOVERY:
             left = await self._factors.recovery_codes_left(found.user.id)
             self._audit.record(Event.RECOVERY_CODE_USED, trial.caller, user=found.user.id, detail={"left": left})
@@ -101,4 +101,4 @@ class SecondFactor:
         if await self._passkeys.of(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
             raise PasskeyNeeded(self._enrol_at)
-        raise SecondFactorMissing(ticket_for(self._tickets, found.user), self._enrol_at)
+        raise EnrolmentRequired(ticket_for(self._tickets, found.user), self._enrol_at)

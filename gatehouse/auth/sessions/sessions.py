@@ -97,7 +97,10 @@ class Sessions:
         return opened
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
-        """The user's epoch, if this is a session of the user and has not ended."""
+        """The user's epoch, if this is a session of the user and has not ended.
+
+        The epoch is a counter of each user that every change of the account raises: what was cached before is outdated.
+        """
         session_status = await self._state.session_status(session_id)
         if session_status is None:
             return None

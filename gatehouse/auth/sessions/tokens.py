@@ -33,7 +33,7 @@ MAX_TOKEN_LENGTH = 4096
 # Verifying a signature costs as much as all the rest of a request, so verified tokens are cached.
 CACHE_SIZE = 20_000
 # Users for whom the log warns once that a claim was left out of their tokens.
-REDUCED_TOLD = 1_000
+MAX_TRIM_WARNINGS = 1_000
 
 log = logs.named("gatehouse.tokens")
 
@@ -110,7 +110,7 @@ class AccessTokens:
         self._audience = audience
         self._token_type = token_type
         self._claim_set = claim_set
-        self._reduced: set[int] = set()  # users the log was warned about
+        self._warned_users: set[int] = set()  # users whose warning was logged
         self._verified: BoundedCache[str, Claims] = BoundedCache(CACHE_SIZE)
         self._key_ring_version = ring.version
 
@@ -138,8 +138,8 @@ class AccessTokens:
             shorter = encoded(left)
             if len(shorter) <= longest:
                 break
-        if user not in self._reduced and len(self._reduced) < REDUCED_TOLD:
-            self._reduced.add(user)
+        if user not in self._warned_users and len(self._warned_users) < MAX_TRIM_WARNINGS:
+            self._warned_users.add(user)
             log.warning("claims left out: the access token would be too long", user=user, claims=sorted(left))
         return shorter
 
@@ -174,7 +174,7 @@ class AccessTokens:
             key = await self._ring.find(kid)
             if key is None:
                 return None
-            # The key comes from our own ring and the algorithm from the key: nothing in the header has a say.
+            # The key comes from our own ring and the algorithm from the key: the `alg` of the header is ignored.
             claims = jwt.decode(
                 token,
                 key.public,

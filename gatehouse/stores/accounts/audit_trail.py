@@ -40,8 +40,8 @@ class AuditEntry(NamedTuple):
 
 
 LOGIN, LOGIN_FAILED = "login", "login.failed"  # the events whose days are counted
-COUNTED = 100_000
-SEARCHED = 100_000
+COUNT_LIMIT = 100_000  # more hits are not counted
+SEARCH_LIMIT = 100_000  # older events are not searched
 
 _WRITTEN = AuditEntry._fields[1:]  # all but the id
 
@@ -132,19 +132,19 @@ class AuditTrail:
         return [AuditEntry(*row) for row in (reversed(rows) if newest else rows)]
 
     async def page(self, wanted: TrailFilter, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
-        """Events from the newest on, and how many there are; beyond `COUNTED` they are not counted any further.
+        """Events from the newest on, and how many there are; beyond `COUNT_LIMIT` they are not counted any further.
 
-        Words are searched among the newest `SEARCHED` events of the span: a rare word would otherwise scan them all.
+        Words are searched among the newest `SEARCH_LIMIT` events of the span: a rare word would scan them all.
         """
         conditions = wanted.conditions()
         if wanted.events is not None:
             span = select(audit_events.c.at).where(*wanted.span()).order_by(audit_events.c.at.desc())
             async with self._database.reading() as db:
-                oldest = await db.scalar(span.offset(SEARCHED).limit(1))
+                oldest = await db.scalar(span.offset(SEARCH_LIMIT).limit(1))
             if oldest is not None:
                 conditions.append(audit_events.c.at > oldest)
         rows = select(audit_events).where(*conditions).order_by(audit_events.c.at.desc(), audit_events.c.id.desc())
-        some = select(audit_events.c.id).where(*conditions).limit(COUNTED).subquery()
+        some = select(audit_events.c.id).where(*conditions).limit(COUNT_LIMIT).subquery()
         async with self._database.reading() as db:
             found = (await db.execute(rows.offset(offset).limit(limit))).all()
             total = await db.scalar(select(func.count()).select_from(some))

@@ -1,4 +1,7 @@
-"""The tables, as the newest migration leaves them. A test compares the two."""
+"""The tables, as the newest migration leaves them. A test compares the two.
+
+A new column needs a migration in `migrations/versions/`; one of users also a place in `COLUMNS` of `users.py`.
+"""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, resource, success
 from gatehouse.auth.accounts.user_import import (
-    ExistingAccounts,
+    ImportContext,
     ImportPlan,
     ImportRow,
     Problem,
-    RowRefusal,
+    RefusedRow,
     plan_import,
 )
 from gatehouse.auth.refusals import FieldInvalid
@@ -72,50 +72,50 @@ class UserSheetEndpoints:
     def __init__(self, service: Service) -> None:
         self._accounts = service.accounts
         self._search = service.accounts.user_search
-        self._lane = FairLock(SHEETS_WAITING)
+        self._sheet_lock = FairLock(SHEETS_WAITING)
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
-        return {"user_template": self.template, "export_users": self.export, "import_users": self.load}
+        return {"user_template": self.template, "export_users": self.export, "import_users": self.import_users}
 
     async def template(self, request: Request, _principal: Principal) -> Reply:
         header = [names[request.language == "zh"] for names in _COLUMNS]
-        async with self._lane:
+        async with self._sheet_lock:
             return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
 
     async def export(self, request: Request, _principal: Principal) -> Reply:
         wanted, chinese = user_filter(request.query_as(UserQuery)), request.language == "zh"
         rows = [[names[chinese] for names in _EXPORTED]]
-        async with self._lane:
+        async with self._sheet_lock:
             async for batch in self._search.each(wanted, EXPORT_MAX):
                 rows += [_row(one, chinese=chinese) for one in batch]
             return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
 
-    async def load(self, request: Request, principal: Principal) -> Reply:
+    async def import_users(self, request: Request, principal: Principal) -> Reply:
         query = request.query_as(ImportQuery)
         content = await request.upload("file", FILE_MAX)
-        async with self._lane:
+        async with self._sheet_lock:
             try:
                 cells = await asyncio.to_thread(read_sheet, content, len(_COLUMNS))
             except SheetRefused as problem:
                 raise FieldInvalid("file", str(problem)) from None
             rows, formulas = _rows(cells)
-            here = await self._here(request, principal, query.deptId, rows)
-            plan = plan_import(rows, here)
+            context = await self._import_context(request, principal, query.deptId, rows)
+            plan = plan_import(rows, context)
             for start in range(0, 0 if query.preview else len(plan.added), BATCH):
-                await self._accounts.user_changes.add_many(here.actor, plan.added[start : start + BATCH])
+                await self._accounts.user_changes.add_many(context.actor, plan.added[start : start + BATCH])
         refused = sorted([*plan.refused, *formulas])
         words = [_words(refusal, request.language) for refusal in refused]
-        users = _preview(plan, here) if query.preview else []
+        users = _preview(plan, context) if query.preview else []
         return success(ImportReport(SUCCESS, len(plan.added), len(refused), words, users), request.language)
 
-    async def _here(
+    async def _import_context(
         self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
-    ) -> ExistingAccounts:
+    ) -> ImportContext:
         departments = await self._accounts.departments.all()
         chosen = department or principal.cached.profile.user.department
         if all(one.id != chosen for one in departments):
             raise Missing(f"there is no department {chosen}")
-        return ExistingAccounts(
+        return ImportContext(
             actor=actor_of(request, principal),
             departments=departments,
             roles=await self._accounts.roles.all(),
@@ -124,16 +124,16 @@ class UserSheetEndpoints:
         )
 
 
-def _preview(plan: ImportPlan, here: ExistingAccounts) -> list[ImportedUser]:
-    departments = {one.id: one.name for one in here.departments}
-    roles = {role.id: role.name for role in here.roles}
+def _preview(plan: ImportPlan, context: ImportContext) -> list[ImportedUser]:
+    departments = {one.id: one.name for one in context.departments}
+    roles = {role.id: role.name for role in context.roles}
     return [
         ImportedUser(new.username, new.nickname, departments[new.department], [roles[role] for role in granted])
         for new, granted in plan.added[:PREVIEWED]
     ]
 
 
-def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RowRefusal]]:
+def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RefusedRow]]:
     """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
     if not cells or [str(cell).casefold() for cell in cells[0]] not in [
         [names[language].casefold() for names in _COLUMNS] for language in (0, 1)
@@ -142,7 +142,7 @@ def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RowRef
     rows, formulas = [], []
     for number, row in enumerate(cells[1:], 2):
         if any(isinstance(cell, Formula) for cell in row):
-            formulas.append(RowRefusal(number, Problem.FORMULA))
+            formulas.append(RefusedRow(number, Problem.FORMULA))
         elif any(row):
             username, nickname, gender, mobile, email, department, roles = (str(cell) for cell in row)
             named = tuple(part.strip() for part in _COMMA.split(roles) if part.strip())
@@ -165,7 +165,7 @@ def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
     ]
 
 
-def _words(refusal: RowRefusal, language: str) -> str:
+def _words(refusal: RefusedRow, language: str) -> str:
     return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
 
 

@@ -5,8 +5,8 @@ one system call each way. redis-py spends more CPU on one command than the whole
 to hiredis and does little else.
 
 A server that does not answer within a second is dropped: every pending call fails with `StoreUnavailable`, and the
-connection is reopened with backoff. While there is none, calls fail at once. A command is never sent twice: after a
-lost answer its outcome is unknown, so the caller gets the error.
+connection is reopened with backoff. Meanwhile calls wait for an attempt that is under way, and fail at once between
+two attempts. A command is never sent twice: after a lost answer its outcome is unknown, so the caller gets the error.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Word = str | bytes | int | float
 TICK_SECONDS = 0.2
 TICKS = 4
 CONNECT_SECONDS = 1.0
-PAUSE_SECONDS = (0.05, 0.1, 0.2, 0.4)
+RECONNECT_BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.4)
 # Beyond this many commands under way the server is not keeping up: refuse, rather than answer late.
 PENDING_LIMIT = 20_000
 
 # Errors of a server that is no longer the primary.
 NO_PRIMARY = {"READONLY", "MASTERDOWN"}
 
-_MORE = object()
+_INCOMPLETE = object()
 
 
 class Address(NamedTuple):
@@ -57,7 +57,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, lost: Callable[[Connection], None]) -> None:
         self._lost = lost
-        self._reader = hiredis.Reader(notEnoughData=_MORE)
+        self._reader = hiredis.Reader(notEnoughData=_INCOMPLETE)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._outgoing: list[bytes] = []
@@ -112,7 +112,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             self._reader.feed(data)
-            while (reply := self._reader.gets()) is not _MORE:
+            while (reply := self._reader.gets()) is not _INCOMPLETE:
                 future = self._pending.popleft()
                 if future.done():
                     continue  # the caller went away
@@ -199,7 +199,7 @@ class ReconnectingConnection:
                 # Until the next try the failed attempt stays in place, so calls fail at once.
                 attempt.set_exception(StoreUnavailable(f"state server: {problem or type(problem).__name__}"))
                 attempt.exception()  # marks it as retrieved, in case no caller waits
-                await asyncio.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
+                await asyncio.sleep(RECONNECT_BACKOFF_SECONDS[min(tries, len(RECONNECT_BACKOFF_SECONDS) - 1)])
                 self._attempt = asyncio.get_running_loop().create_future()
                 tries += 1
             else:
