@@ -81,7 +81,7 @@ def test_change_password(visit: Visit, running: Running) -> None:
     new.fill("password1")
     change.click()
     expect(page.locator("#fresh-message")).to_have_text(
-        "Too many people use this password: it is tried first. Choose another."
+        "This password is too common. Choose another."
     )
 
     new.fill(NEW_PASSWORD)

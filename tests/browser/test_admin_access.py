@@ -43,7 +43,7 @@ def test_a_new_user_sets_the_own_password_by_a_link(admin: Page, visiting: Visit
     assert page.url == f"{running.url}/set-password"
     page.get_by_label("New password").fill("password1")
     page.get_by_role("button", name="Set the password").click()
-    expect(page.locator("#fresh-message")).to_contain_text("Too many people use this password")
+    expect(page.locator("#fresh-message")).to_contain_text("This password is too common")
     page.get_by_label("New password").fill(NEW_PASSWORD)
     page.get_by_role("button", name="Set the password").click()
     page.get_by_role("link", name="Log in").click()
