@@ -98,7 +98,7 @@ def test_the_menus_of_an_old_console_replace_those_of_the_first_start(
         assert menus(gatehouse) == laid
         summary = bring_youlai(gatehouse, url)
         assert (summary.menus.added, summary.menus.changed) == (8, 0)
-        assert "sys_menu 4" in {remark.place for remark in summary.adapted}
+        assert "sys_menu 4" in {remark.origin for remark in summary.adapted}
         found = menus(gatehouse)
         assert set(found) == {1, 2, 3, 4, 11, 12, 13, 14}
         page = found[1]
