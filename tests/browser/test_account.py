@@ -80,9 +80,7 @@ def test_change_password(visit: Visit, running: Running) -> None:
     current.fill("correct horse battery staple")
     new.fill("password1")
     change.click()
-    expect(page.locator("#fresh-message")).to_have_text(
-        "This password is too common. Choose another."
-    )
+    expect(page.locator("#fresh-message")).to_have_text("This password is too common. Choose another.")
 
     new.fill(NEW_PASSWORD)
     change.click()
