@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-ROW, LEFT, WIDTH, TOP = 46, 190, 460, 56
+ROW, LEFT, WIDTH, TOP = 46, 260, 460, 56
 
 
 def draw(rows: list[dict[str, Any]]) -> str:
@@ -34,7 +34,7 @@ def draw(rows: list[dict[str, Any]]) -> str:
             f'<text x="20" y="{y + 32}" font-size="11" fill="#66777d">of {escape(row["yardstick"])}</text>',
             f'<rect x="{LEFT + 30}" y="{y + 4}" width="{row["ratio"] * scale:.0f}" height="24" rx="4" fill="#10695c"/>',
             f'<rect x="{LEFT + 30 + row["asked"] * scale:.0f}" y="{y}" width="2" height="32" fill="#e8a33d"/>',
-            f'<text x="{LEFT + 40 + row["ratio"] * scale:.0f}" y="{y + 21}">{rate}</text>',
+            f'<text x="{LEFT + 42 + 0.8 * WIDTH:.0f}" y="{y + 21}">{rate}</text>',
         ]
     return "\n".join([*parts, "</svg>\n"])
 
