@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from gatehouse.api.contract.operation import Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
+from tests.support.conversation import bearer, login
 from tests.support.inprocess import InProcess
-from tests.support.running import PASSWORD
+from tests.support.people import add_user
+from tests.support.running import PASSWORD, Running
 
 NEEDS_PERM = [operation for operation in OPERATIONS if operation.perm]
 NEEDS_BEARER = [operation for operation in OPERATIONS if operation.secured]
@@ -45,6 +48,20 @@ def test_refused_without_the_perm(gatehouse: InProcess, nobody: str, operation: 
     for path in paths_of(operation):
         answer = gatehouse.request(operation.method, path, token=nobody)
         assert (answer.status, answer.code) == (403, "A0301"), path
+
+
+def test_a_running_service_refuses_each_without_the_perm(service: Running, client: httpx.Client) -> None:
+    add_user(service, "holds-nothing")
+    headers = bearer(login(client, username="holds-nothing"))
+    refused = {
+        f"{operation.method} {path}": client.request(operation.method, path, headers=headers)
+        for operation in NEEDS_PERM
+        for path in paths_of(operation)
+    }
+    wrong = {
+        name: answer.text for name, answer in refused.items() if answer.status_code != 403 or "A0301" not in answer.text
+    }
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("operation", NEEDS_BEARER, ids=name_of)
