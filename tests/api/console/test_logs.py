@@ -113,7 +113,7 @@ def test_logins_are_counted_by_day_and_person(gatehouse: InProcess, user: Callab
 def test_words_are_looked_for_among_the_newest_events_of_the_days(
     gatehouse: InProcess, user: Callable[..., Console], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_trail, "SEARCHED", 2)
+    monkeypatch.setattr(audit_trail, "SEARCH_LIMIT", 2)
     user("clerk")  # added, and logged in
     gatehouse.clock.move(DAY)
     console = Console(gatehouse)
