@@ -60,6 +60,14 @@ def test_every_operation_and_every_code_is_shown(desk: Visit, running: Running) 
     assert page.locator("article").count() == sum(len(methods) for methods in paths.values())
 
 
+def test_who_comes_without_a_login_is_told_so_and_led_to_it(visit: Visit) -> None:
+    page = visit.page("/docs")
+    expect(page.locator("#kept-text")).to_contain_text("Log in, and requests")
+    expect(page.locator("#me_get .send-line")).to_contain_text("not logged in")
+    page.locator("#kept-login").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
 @pytest.mark.parametrize(("variant", "id_name"), [("A", "captchaKey"), ("B", "captchaId")])
 def test_log_in_and_use_the_token(visit: Visit, variant: str, id_name: str) -> None:
     page = visit.page("/docs")

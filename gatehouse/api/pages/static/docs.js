@@ -119,7 +119,7 @@ function codesOf(status, description) {
   });
 }
 
-let shownLogin;
+let shownLogin = null; // nothing is shown yet; without a login it becomes undefined
 
 /** Who is logged in, at the top and beside every Send button. The login is the one made at the login page. */
 async function showLogin() {
