@@ -38,8 +38,9 @@ export async function loadLogins(again = 3) {
   logins = recent;
   mine = sessions.find(({ current }) => current) ?? null;
   show();
-  // A login is in the list a moment after it has happened.
-  if (again && !logins.some(({ session }) => session === mine?.id)) setTimeout(() => loadLogins(again - 1).catch(() => {}), SOON);
+  // A login is in the list a moment after it has happened; the newest session tells of one that is missing.
+  const newest = sessions.reduce((one, other) => (one && one.openedAt >= other.openedAt ? one : other), null);
+  if (again && newest && !logins.some(({ session }) => session === newest.id)) setTimeout(() => loadLogins(again - 1).catch(() => {}), SOON);
 }
 
 function show() {
