@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from gatehouse.auth.factors.administration import FactorAdministration
-from gatehouse.auth.factors.enrolment import Enrolment
-from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment, enrolment_tickets
+from gatehouse.auth.factors.enrolment import CONFIRM_SECONDS, Enrolment
+from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
 from gatehouse.auth.factors.reauthentication import Reauthentication
+from gatehouse.auth.factors.user_tickets import UserTickets
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.factors.verifier import CodeVerifier
 from gatehouse.auth.login.passkey_login import PasskeyLogin
@@ -20,8 +21,6 @@ from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.second_factor import SecondFactor
 
 if TYPE_CHECKING:
-    from gatehouse.auth.factors.forced_enrolment import EnrolmentTicket
-    from gatehouse.auth.factors.tickets import Tickets
     from gatehouse.service.core import Core
 
 
@@ -40,7 +39,7 @@ class FactorServices(NamedTuple):
 def open_factors(core: Core) -> FactorServices:
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
-    tickets = enrolment_tickets(core.ring, core.clock)
+    tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
     proof = _open_reauthentication(core)
     enrolment = _open_enrolment(core, vault, verifier, proof)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
@@ -49,7 +48,7 @@ def open_factors(core: Core) -> FactorServices:
         vault=vault,
         at_login=_open_second_factor(core, verifier, tickets),
         enrolment=enrolment,
-        forced_enrolment=ForcedEnrolment(tickets=tickets, users=core.stores.users, enrolment=enrolment),
+        forced_enrolment=ForcedEnrolment(tickets=tickets, enrolment=enrolment),
         ceremonies=ceremonies,
         passkey_login=_open_passkey_login(core, passkeys),
         own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, proof),
@@ -58,7 +57,7 @@ def open_factors(core: Core) -> FactorServices:
     )
 
 
-def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: Tickets[EnrolmentTicket]) -> SecondFactor:
+def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: UserTickets) -> SecondFactor:
     settings = core.settings
     return SecondFactor(
         verifier=verifier,

@@ -7,13 +7,10 @@ opens no session, so a second factor is asked for as at every login.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from gatehouse.auth.audit import Event
-from gatehouse.auth.factors.tickets import Tickets
+from gatehouse.auth.factors.user_tickets import UserTickets
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import PasswordRefused, TicketGone
 from gatehouse.stores.accounts.users import name_key
@@ -28,15 +25,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.keys.ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.stores.accounts.users import User
 
 LINK_SECONDS = 24 * 3600
-
-
-class PasswordTicket(msgspec.Struct, array_like=True):
-    username: str
-    user: int
-    password: bytes  # a digest of the stored hash
 
 
 class PasswordLink(NamedTuple):
@@ -56,7 +46,7 @@ class PasswordLinks:
         clock: Callable[[], float],
         page: str,
     ) -> None:
-        self._tickets = Tickets(ring, "password links", PasswordTicket, LINK_SECONDS, clock)
+        self._tickets = UserTickets(ring, "password links", LINK_SECONDS, accounts.users, clock)
         self._accounts = accounts
         self._hashes = hashes
         self._throttle = throttle
@@ -68,7 +58,7 @@ class PasswordLinks:
         profile = await self._accounts.users.profile(user)
         if profile is None:
             raise Missing(f"there is no user {user}")
-        ticket = self._tickets.make(PasswordTicket(profile.user.username, user, _digest(profile.user)))
+        ticket = self._tickets.make(profile.user)
         self._audit.record(Event.PASSWORD_LINK_MADE, actor.caller, user=user, actor=actor.user)
         # Behind the hash, which browsers send nowhere: it reaches no log of a server or a proxy.
         return PasswordLink(f"{self._page}#{ticket.text}", ticket.expires)
@@ -76,12 +66,12 @@ class PasswordLinks:
     async def owner(self, ticket: str, caller: Caller) -> str:
         """The name of the user whose password it sets."""
         await self._throttle.admit_login(caller.address)
-        return (await self._user(ticket)).username
+        return (await self._tickets.user_of(ticket)).username
 
     async def use(self, ticket: str, password: str, caller: Caller) -> None:
         """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
         await self._throttle.admit_login(caller.address)
-        user = await self._user(ticket)
+        user = await self._tickets.user_of(ticket)
         if problem := password_problem(password, user.username):
             raise PasswordRefused(problem)
         with self._hashes.reserve(name_key(user.username)):
@@ -89,17 +79,3 @@ class PasswordLinks:
         # Only one of several uses at once finds the stored hash as the ticket describes it.
         if not await self._accounts.replace_own_password(user.id, user.password, hashed, caller):
             raise TicketGone("the password was changed since")
-
-    async def _user(self, text: str) -> User:
-        ticket = self._tickets.open(text)
-        found = await self._accounts.users.credentials(ticket.content.username) if ticket else None
-        if ticket is None or found is None:
-            raise TicketGone("not a link of ours, or not any more")
-        user = found.user
-        if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
-            raise TicketGone("the account has changed")
-        return user
-
-
-def _digest(user: User) -> bytes:
-    return hashlib.sha256(user.password.encode()).digest()

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Event, LoginFailure
 from gatehouse.auth.factors.codes import Code, CodeKind, read_code
-from gatehouse.auth.factors.forced_enrolment import ticket_for
 from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentRequired, PasskeyNeeded
 
 if TYPE_CHECKING:
-    from gatehouse.auth.factors.forced_enrolment import EnrolmentTicket
     from gatehouse.auth.factors.policy import FactorPolicy
-    from gatehouse.auth.factors.tickets import Tickets
+    from gatehouse.auth.factors.user_tickets import UserTickets
     from gatehouse.auth.factors.verifier import CodeVerifier, MatchedCode
     from gatehouse.auth.limits.attempts import Attempt, Attempts
     from gatehouse.stores.accounts.factors import Factors
@@ -40,7 +38,7 @@ class SecondFactor:
         passkeys: Passkeys,
         users: Users,
         policy: FactorPolicy,
-        tickets: Tickets[EnrolmentTicket],
+        tickets: UserTickets,
         audit: Audit,
         enrol_at: str,
     ) -> None:
@@ -101,4 +99,4 @@ class SecondFactor:
         if await self._passkeys.of(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
             raise PasskeyNeeded(self._enrol_at)
-        raise EnrolmentRequired(ticket_for(self._tickets, found.user), self._enrol_at)
+        raise EnrolmentRequired(self._tickets.make(found.user).text, self._enrol_at)

@@ -1,0 +1,47 @@
+"""Tickets for one user that are void as soon as the user is disabled, renamed or has another password."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatehouse.auth.factors.tickets import Ticket, Tickets
+from gatehouse.auth.refusals import TicketGone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.stores.accounts.users import User, Users
+
+
+class UserTicket(msgspec.Struct, array_like=True):
+    username: str
+    user: int
+    password: bytes  # a digest of the stored hash
+
+
+class UserTickets:
+    def __init__(self, ring: KeyRing, purpose: str, seconds: int, users: Users, clock: Callable[[], float]) -> None:
+        self._tickets = Tickets(ring, purpose, UserTicket, seconds, clock)
+        self._users = users
+
+    def make(self, user: User) -> Ticket[UserTicket]:
+        return self._tickets.make(UserTicket(user.username, user.id, _digest(user)))
+
+    async def user_of(self, text: str) -> User:
+        """The user the ticket was issued to, if the account has not changed since."""
+        ticket = self._tickets.open(text)
+        found = await self._users.credentials(ticket.content.username) if ticket else None
+        if ticket is None or found is None:
+            raise TicketGone("forged, expired or outdated")
+        user = found.user
+        if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
+            raise TicketGone("the account has changed")
+        return user
+
+
+def _digest(user: User) -> bytes:
+    return hashlib.sha256(user.password.encode()).digest()
