@@ -10,7 +10,7 @@ from gatehouse.cli import output
 from gatehouse.cli.fields import GENDERS, contact, contact_options
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
-from gatehouse.cli.user_access import delete, disable, enable, grant, password, revoke
+from gatehouse.cli.user_access import delete, disable, enable, grant, link, password, revoke
 from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, with_service
 from gatehouse.stores.accounts.users import NewUser
@@ -41,7 +41,7 @@ def user() -> None:
     """
 
 
-for command in (factor, disable, enable, delete, password, grant, revoke):
+for command in (factor, disable, enable, delete, password, link, grant, revoke):
     user.add_command(command)
 
 

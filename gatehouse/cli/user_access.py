@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.cli import output
-from gatehouse.cli.output import echo, json_option
+from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
@@ -81,6 +82,28 @@ async def password(service: Service, name: str, *, password_stdin: bool, random_
         return output.as_document({"username": username} | ({"password": new} if made_up else {}))
     echo(f"Set the password of {username}; its sessions have ended.")
     return show_once(new) if made_up else None
+
+
+@click.command("link")
+@click.argument("name")
+@json_option
+@with_service
+async def link(service: Service, name: str, *, as_json: bool) -> None:
+    """Print a link with which a user sets its own password, once, within a day.
+
+    Until then the old password and the open sessions stay good. Every change of the password voids the link.
+
+    \b
+    Example:
+      gatehouse user link ann
+    """
+    account = (await service.accounts.user(name)).user
+    made = await service.password_links.make(OPERATOR, account.id)
+    facts = {"username": account.username, "url": made.url, "expires": Moment(made.expires)}
+    if as_json:
+        return output.as_document(facts)
+    echo(f"{account.username} sets a password here, once, until {output.absolute(made.expires)}:")
+    return echo(made.url)
 
 
 @click.command("grant")
