@@ -17,6 +17,7 @@ from gatehouse.serving.preparation import prepare
 from gatehouse.settings import SettingsError
 
 if TYPE_CHECKING:
+    from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
     from gatehouse.settings import Settings
 
 log = logs.named("gatehouse")
@@ -30,13 +31,14 @@ def serve(settings: Settings) -> None:
     _require_free_port(settings)
     _warn_of_taken_metrics_address(settings)
     node = nodes.new_node_id()
-    # In a process of its own: it needs Alembic, database drivers and their threads, which the workers, forked
+    # In a process of its own: it needs Alembic, Pillow, database drivers and their threads, which the workers, forked
     # from this process, must not inherit.
     with ProcessPoolExecutor(1) as aside:
         prepared = aside.submit(_prepare, settings, node)
+        glyphs = aside.submit(_draw_glyphs)
         from gatehouse.serving import workers  # noqa: PLC0415 - a quarter of a second, while the other process prepares
 
-        workers.warm_up()
+        workers.warm_up(glyphs.result())
         password = prepared.result()
     _announce(settings, password)
     try:
@@ -47,6 +49,12 @@ def serve(settings: Settings) -> None:
 
 def _prepare(settings: Settings, node: str) -> str | None:
     return asyncio.run(_prepare_and_register(settings, node))
+
+
+def _draw_glyphs() -> dict[tuple[int, str], DrawnGlyph]:
+    from gatehouse.auth.login.captcha.glyph_drawing import draw_alphabet  # noqa: PLC0415 - see above
+
+    return draw_alphabet()
 
 
 async def _prepare_and_register(settings: Settings, node: str) -> str | None:

@@ -15,7 +15,7 @@ from granian.server import Server
 
 from gatehouse import logs
 from gatehouse.api.app import App
-from gatehouse.auth.login.captcha.glyphs import glyphs
+from gatehouse.auth.login.captcha.glyphs import preload
 from gatehouse.auth.login.captcha.image import Painter
 from gatehouse.service import open_service
 from gatehouse.serving import connections, scheduling
@@ -24,7 +24,9 @@ from gatehouse.serving.respawn import RespawnPolicy
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Mapping
 
+    from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
     from gatehouse.settings import Settings
 
 # How long the workers drain requests in flight when the service stops.
@@ -35,12 +37,12 @@ MAX_CONNECTIONS = 16_384
 log = logs.named("gatehouse")
 
 
-def warm_up() -> None:
-    """Load what every worker shares after the fork: the captcha's glyphs and all modules.
+def warm_up(glyphs: Mapping[tuple[int, str], DrawnGlyph]) -> None:
+    """Keep what every worker shares after the fork: the captcha's glyphs and all modules.
 
     Objects made before the fork are frozen, so that garbage collection in a worker does not scan and copy them.
     """
-    glyphs()
+    preload(glyphs)
     gc.freeze()
 
 

@@ -1,72 +1,38 @@
-"""The letters: every character of every font, drawn once at start, kept as one block of soft masks."""
+"""The masks of the letters in this process: each is drawn once, here or by the process that starts the service."""
 
-from functools import cache
-from importlib.resources import files
-from io import BytesIO
-from itertools import product
-from string import ascii_uppercase, digits
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-CHARACTERS: Final = digits + ascii_uppercase
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-# Four faces of different build, all bold: thick strokes survive inversion and lines, hairlines do not.
-FONTS: Final = (
-    "DejaVuSans-Bold.ttf",
-    "DejaVuSerif-Bold.ttf",
-    "OpenSans-ExtraBold.ttf",
-    "Roboto-Black.ttf",
-)
+    import numpy.typing as npt
 
-CAP: Final = 64  # height of a capital in a mask: more than is drawn, so that sampling stays smooth
-CELL: Final = 160  # side of a mask: so wide a margin that no pixel of a letter's window is looked up beyond it
-_WIDEST: Final = 72  # W and M are squeezed to this, or four of them would not fit side by side
-
-# A mask rises from 0 to 1 over this many pixels, half of them outside the letter and half inside, so one
-# look-up tells how far a point lies from the letter's edge: enough for soft edges, weight and halo.
-RAMP: Final = 7
+    from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
 
 
-class Glyphs:
-    """A mask for each character of each font, 0 outside the letter to 255 inside, and the letter's width."""
-
-    def __init__(self) -> None:
-        self.masks: npt.NDArray[np.uint8] = np.zeros((len(FONTS) * len(CHARACTERS), CELL * CELL), np.uint8)
-        self.widths: npt.NDArray[np.float32] = np.zeros(len(self.masks), np.float32)
-        fonts = [_font(name) for name in FONTS]
-        for at, (font, character) in enumerate(product(fonts, CHARACTERS)):
-            drawn = _draw(font, character)
-            self.widths[at] = drawn.width
-            self.masks[at] = np.asarray(_centre(drawn)).reshape(-1)
+class Glyph(NamedTuple):
+    mask: npt.NDArray[np.uint8]  # CELL rows of CELL values, in one line
+    width: float
 
 
-@cache
-def glyphs() -> Glyphs:
-    """The one set of masks of this process, drawn when first asked for."""
-    return Glyphs()
+_glyphs: dict[tuple[int, str], Glyph] = {}
 
 
-def _font(name: str) -> ImageFont.FreeTypeFont:
-    """The face at the size at which its capitals are CAP pixels tall."""
-    data = (files(__package__) / "fonts" / name).read_bytes()
-    # The basic layout is all that single letters need; the default one loads a shaping library.
-    trial = ImageFont.truetype(BytesIO(data), 100, layout_engine=ImageFont.Layout.BASIC)
-    _, top, _, bottom = trial.getbbox("H")
-    size = 100 * CAP / (bottom - top)
-    return ImageFont.truetype(BytesIO(data), size, layout_engine=ImageFont.Layout.BASIC)
+def glyph(font: int, character: str) -> Glyph:
+    known = _glyphs.get((font, character))
+    if known is None:
+        from gatehouse.auth.login.captcha.glyph_drawing import draw  # noqa: PLC0415 - Pillow, 6 MB; a worker is given all it needs
+
+        preload({(font, character): draw(font, character)})
+        known = _glyphs[font, character]
+    return known
 
 
-def _draw(font: ImageFont.FreeTypeFont, character: str) -> Image.Image:
-    left, top, right, bottom = font.getbbox(character)
-    drawn = Image.new("L", (int(right - left), int(bottom - top)))
-    ImageDraw.Draw(drawn).text((-left, -top), character, fill=255, font=font)
-    return drawn.resize((min(drawn.width, _WIDEST), CAP))
-
-
-def _centre(drawn: Image.Image) -> Image.Image:
-    cell = Image.new("L", (CELL, CELL))
-    cell.paste(drawn, ((CELL - drawn.width) // 2, (CELL - drawn.height) // 2))
-    return cell.filter(ImageFilter.BoxBlur((RAMP - 1) / 2))
+def preload(drawn: Mapping[tuple[int, str], DrawnGlyph]) -> None:
+    """Take glyphs that were drawn elsewhere. Workers inherit them by the fork."""
+    for key, (mask, width) in drawn.items():
+        _glyphs[key] = Glyph(np.frombuffer(mask, np.uint8), width)

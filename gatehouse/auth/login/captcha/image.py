@@ -10,9 +10,8 @@ import numpy as np
 from gatehouse.auth.login.captcha import png
 from gatehouse.auth.login.captcha.canvas import COLUMNS, FULL_CIRCLE, ROWS, Dice, Plane, X, Y, stripes, waves
 from gatehouse.auth.login.captcha.difficulty import Difficulty
-from gatehouse.auth.login.captcha.glyphs import CAP, glyphs
 from gatehouse.auth.login.captcha.letters import THROWS, Row, arrange, draw
-from gatehouse.auth.login.captcha.parameters import APPEARANCES, HEIGHT, SCALE, Appearance
+from gatehouse.auth.login.captcha.parameters import APPEARANCES, CAP, HEIGHT, SCALE, Appearance
 
 SIZE = (COLUMNS, ROWS)
 
@@ -39,7 +38,6 @@ class Painter:
         mean = np.float32((appearance.light_ground + appearance.dark_ground) / 2 * 255)
         self._hatchings = [mean + hatching * np.float32(appearance.hatch * 255) for hatching in self._hatch(zoom)]
         self._ragged = waves(random, appearance.bend_length, appearance.region_ragged / appearance.region_edge)
-        glyphs()  # at start, not at the first request
 
     def _hatch(self, zoom: float) -> Iterator[Plane]:
         """Stripes in all directions, bent as much as the letters."""

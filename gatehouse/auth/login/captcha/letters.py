@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, Dice, Plane, X, Y
-from gatehouse.auth.login.captcha.glyphs import CAP, CELL, CHARACTERS, FONTS, RAMP, glyphs
-from gatehouse.auth.login.captcha.parameters import HEIGHT, SCALE, WIDTH, Appearance
+from gatehouse.auth.login.captcha.glyphs import Glyph, glyph
+from gatehouse.auth.login.captcha.parameters import CAP, CELL, FONTS, HEIGHT, RAMP, SCALE, WIDTH, Appearance
 
 THROWS: Final = 6  # for each letter, with its place in their order
 
@@ -19,7 +19,7 @@ _COLUMNS: Final = X[:_WINDOW]
 
 
 class _Letter(NamedTuple):
-    glyph: int
+    glyph: Glyph
     width: float
     scale: float  # pixels of a mask to a CSS pixel
     drift: float
@@ -49,7 +49,7 @@ def draw(dice: Dice, appearance: Appearance, row: Row, bends: tuple[Plane, Plane
     """The ink of the letters: -1 is black, 1 is white, 0 lets the ground show. The bends are in pixels of a mask."""
     values = np.empty((len(row.letters), ROWS, _WINDOW), np.uint8)
     for letter, points, found in zip(row.letters, _points(row, bends), values, strict=True):
-        glyphs().masks[letter.glyph].take(points, out=found, mode="clip")  # clip: it need not check them beforehand
+        letter.glyph.mask.take(points, out=found, mode="clip")  # clip: it need not check them beforehand
     # From the value of a mask to how far a pixel lies within the letter, in image pixels, counted from `edges`.
     slopes = np.array([RAMP / 255 * SCALE / letter.scale for letter in row.letters], np.float32)[:, None, None]
     edges = slopes * np.float32(255 / 2)
@@ -97,10 +97,10 @@ def _lines(letter: _Letter, centre: float, window: slice, squeeze: float) -> tup
 
 
 def _choose(dice: Dice, appearance: Appearance, character: str) -> _Letter:
-    glyph = dice.below(len(FONTS)) * len(CHARACTERS) + CHARACTERS.index(character)
+    drawn = glyph(dice.below(len(FONTS)), character)
     scale = CAP / dice.between(appearance.tall)
     drift, tilt, slant = dice.between(appearance.drift), dice.between(appearance.tilt), dice.between(appearance.slant)
-    return _Letter(glyph, glyphs().widths[glyph] / scale, scale, drift, tilt, slant)
+    return _Letter(drawn, drawn.width / scale, scale, drift, tilt, slant)
 
 
 def _places(appearance: Appearance, widths: list[float]) -> tuple[list[float], float]:

@@ -19,6 +19,21 @@ HEIGHT: Final = 44
 # bytes. 1.5 reads like 2 on a fine screen and shrinks cleanly on a coarse one.
 SCALE: Final = 1.5
 
+# Four faces of different build, all bold: thick strokes survive inversion and lines, hairlines do not.
+FONTS: Final = (
+    "DejaVuSans-Bold.ttf",
+    "DejaVuSerif-Bold.ttf",
+    "OpenSans-ExtraBold.ttf",
+    "Roboto-Black.ttf",
+)
+
+# The masks of the letters, in pixels of their own.
+CAP: Final = 64  # height of a capital in a mask: more than is drawn, so that sampling stays smooth
+CELL: Final = 160  # side of a mask: so wide a margin that no pixel of a letter's window is looked up beyond it
+# A mask rises from 0 to 1 over this many pixels, half of them outside the letter and half inside, so one
+# look-up tells how far a point lies from the letter's edge: enough for soft edges, weight and halo.
+RAMP: Final = 7
+
 
 @dataclass(frozen=True, slots=True)
 class Appearance:

@@ -1,0 +1,52 @@
+"""Draws the masks of the letters with Pillow.
+
+A module of its own, without NumPy: the service draws the letters at its start in another process, so that Pillow
+(6 MB) is in no worker. `glyphs` keeps what was drawn.
+"""
+
+from functools import cache
+from importlib.resources import files
+from io import BytesIO
+from itertools import product
+from typing import Final, NamedTuple
+
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from gatehouse.auth.login.captcha.challenge import ALPHABET
+from gatehouse.auth.login.captcha.parameters import CAP, CELL, FONTS, RAMP
+
+_WIDEST: Final = 72  # W and M are squeezed to this, or four of them would not fit side by side
+
+
+class DrawnGlyph(NamedTuple):
+    """A letter in a square of CELL pixels, 0 outside the letter to 255 inside, and the letter's width."""
+
+    mask: bytes
+    width: int
+
+
+def draw_alphabet() -> dict[tuple[int, str], DrawnGlyph]:
+    """Every letter of a captcha in every font, by the font's number and the letter."""
+    return {(font, letter): draw(font, letter) for font, letter in product(range(len(FONTS)), ALPHABET)}
+
+
+def draw(font: int, character: str) -> DrawnGlyph:
+    face = _face(font)
+    left, top, right, bottom = face.getbbox(character)
+    drawn = Image.new("L", (int(right - left), int(bottom - top)))
+    ImageDraw.Draw(drawn).text((-left, -top), character, fill=255, font=face)
+    drawn = drawn.resize((min(drawn.width, _WIDEST), CAP))
+    cell = Image.new("L", (CELL, CELL))
+    cell.paste(drawn, ((CELL - drawn.width) // 2, (CELL - drawn.height) // 2))
+    return DrawnGlyph(cell.filter(ImageFilter.BoxBlur((RAMP - 1) / 2)).tobytes(), drawn.width)
+
+
+@cache
+def _face(font: int) -> ImageFont.FreeTypeFont:
+    """The face at the size at which its capitals are CAP pixels tall."""
+    data = (files(__package__) / "fonts" / FONTS[font]).read_bytes()
+    # The basic layout is all that single letters need; the default one loads a shaping library.
+    trial = ImageFont.truetype(BytesIO(data), 100, layout_engine=ImageFont.Layout.BASIC)
+    _, top, _, bottom = trial.getbbox("H")
+    size = 100 * CAP / (bottom - top)
+    return ImageFont.truetype(BytesIO(data), size, layout_engine=ImageFont.Layout.BASIC)
