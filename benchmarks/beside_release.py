@@ -1,0 +1,111 @@
+"""users/me, captcha and login, 0.1.0 and the working tree by turns: `python -m benchmarks.beside_release`.
+
+One core carries the server, the other one the load. Users have no second factor. CPU is that of the worker for each
+request: what else the machine does changes it little. Refresh has a benchmark of its own (`benchmarks.refresh`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.load import Load, middle, require_wrk, wrk
+from benchmarks.release import built
+from benchmarks.subject import HIGH_LIMITS, Subject
+from tests.support.conversation import CAPTCHA, LOGIN, ME
+
+OLD = "0.1.0"
+LOGINS = 4000  # more than a round can use: each needs a captcha of its own
+
+
+class Round(NamedTuple):
+    load: Load
+    cpu_us: float
+
+
+def measured(subject: Subject, seconds: float, hit: Callable[[], Load]) -> Round:
+    before = _cpu_seconds(subject)
+    load = hit()
+    return Round(load, (_cpu_seconds(subject) - before) * 1e6 / (load.rate * seconds))
+
+
+def _cpu_seconds(subject: Subject) -> float:
+    return sum(sum(worker.cpu_times()[:2]) for worker in subject.running.workers())
+
+
+def operations(subject: Subject, folder: Path, seconds: float) -> dict[str, Callable[[], Load]]:
+    headers = subject.bearer()
+
+    def login() -> Load:
+        script = subject.login_script(folder, LOGINS)
+        return wrk(subject.url(LOGIN), seconds=seconds, connections=16, script=script)
+
+    return {
+        "users/me": lambda: wrk(subject.url(ME), seconds=seconds, headers=headers),
+        "captcha": lambda: wrk(subject.url(CAPTCHA), seconds=seconds),
+        "login": login,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where 0.1.0 is built")
+    options = parser.parse_args()
+    require_wrk()
+    options.folder.mkdir(exist_ok=True)
+    old = built(OLD, options.folder)
+    rounds: dict[str, dict[str, list[Round]]] = {}
+    with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
+        folder = Path(temporary).resolve()
+        with (
+            Subject(folder / "old", python=old, hash_queue=500, **HIGH_LIMITS) as before,
+            Subject(folder / "now", hash_queue=500, **HIGH_LIMITS) as now,
+        ):
+            subjects = {OLD: before, "now": now}
+            hits = {name: operations(subject, folder, options.seconds) for name, subject in subjects.items()}
+            for _ in range(options.rounds):
+                for operation in hits[OLD]:
+                    for name, subject in subjects.items():
+                        done = measured(subject, options.seconds, hits[name][operation])
+                        rounds.setdefault(operation, {}).setdefault(name, []).append(done)
+    show(rounds, options.rounds)
+
+
+def show(measurements: dict[str, dict[str, list[Round]]], count: int) -> None:
+    table = Table(title=f"0.1.0 and the working tree by turns, medians of {count} rounds")
+    for heading in (
+        "operation",
+        "release",
+        "a second",
+        "p50 ms",
+        "p99 ms",
+        f"times {OLD}",
+        "CPU us",
+        "CPU, times less",
+    ):
+        table.add_column(heading, justify="left" if heading in {"operation", "release"} else "right")
+    for operation, by_release in measurements.items():
+        for name, rounds in by_release.items():
+            load = middle([each.load for each in rounds])
+            pairs = list(zip(rounds, by_release[OLD], strict=True))
+            failed = f" ({load.bad + load.errors} failed)" if load.bad + load.errors else ""
+            table.add_row(
+                operation, name, f"{load.rate:,.0f}{failed}", f"{load.p50:.2f}", f"{load.p99:.2f}",
+                f"{statistics.median(each.load.rate / old.load.rate for each, old in pairs):.2f}",
+                f"{statistics.median(each.cpu_us for each in rounds):.0f}",
+                f"{statistics.median(old.cpu_us / each.cpu_us for each, old in pairs):.2f}",
+            )  # fmt: skip
+    Console(width=120).print(table)
+
+
+if __name__ == "__main__":
+    main()
