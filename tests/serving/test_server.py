@@ -106,7 +106,7 @@ async def test_sigterm_finishes_what_is_in_flight(tmp_path: Path) -> None:
     """Logins wait in the hash queue when the service is told to stop: all of them are answered."""
     service = Running(tmp_path / "data", hash_threads=1).start()
     with service.client() as client:
-        bodies = [credentials(client) for _ in range(12)]
+        bodies = [credentials(client) for _ in range(6)]
     async with httpx.AsyncClient(base_url=service.url, timeout=30) as client:
         running = [asyncio.create_task(client.post(LOGIN, json=body)) for body in bodies]
         # They were sent together, and the event loop goes before the hashes: all are read by then, and most wait.
