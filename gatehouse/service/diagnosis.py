@@ -75,8 +75,8 @@ def secret(settings: Settings) -> Iterator[Finding]:
         yield fail("secret", str(problem), "start `gatehouse serve` once, or set a random one of 32 characters or more")
         return
     source = "GATEHOUSE_SECRET" if settings.secret else str(secret_path(settings))
-    previous = f"; opens with {len(known) - 1} more" if len(known) > 1 else ""
-    yield ok("secret", f"strong enough, from {source}{previous}")
+    found = f"strong enough, from {source}"
+    yield ok("secret", f"{found}; opens with {len(known) - 1} more" if len(known) > 1 else found)
 
 
 def switches(settings: Settings) -> Iterator[Finding]:
@@ -89,7 +89,7 @@ def switches(settings: Settings) -> Iterator[Finding]:
     if not settings.limits:
         yield warn("test switches", "all limits are off", "unset GATEHOUSE_LIMITS before production use")
     if settings.limits and not settings.captcha_test_answer:
-        yield ok("test switches", "off")
+        yield ok("test switches", "all off")
 
 
 def size(settings: Settings) -> Iterator[Finding]:

@@ -54,6 +54,16 @@ CHINESE = {
     "Departments": "部门管理",
     "Log": "系统日志",
 }
+CHINESE_BUTTONS = {
+    "List": "查询",
+    "Add": "新增",
+    "Edit": "编辑",
+    "Delete": "删除",
+    "Reset password": "重置密码",
+    "Import": "导入",
+    "Export": "导出",
+    "Assign menus": "分配菜单",
+}
 
 
 def entries(now: float) -> list[dict[str, Any]]:

@@ -247,3 +247,11 @@ def test_release_0_1_gets_the_menus_once(tmp_path: Any) -> None:
     with InProcess(tmp_path / "data") as gatehouse:
         names = [page["name"] for page in Console(gatehouse).get("menus")[0]["children"]]
     assert names == ["Users", "Roles", "Menus", "Departments"], "a second start adds nothing"
+
+
+def test_the_menus_that_were_laid_out_are_offered_in_chinese(console: Console, gatehouse: InProcess) -> None:
+    headers = {"accept-language": "zh-CN"}
+    answer = gatehouse.request("GET", "/api/v1/menus/options", token=console.token, headers=headers)
+    found = {option["label"] for option in flat(answer.json["data"])}
+    assert {"系统管理", "用户管理", "重置密码", "分配菜单"} <= found
+    assert [label for label in found if label.isascii()] == []

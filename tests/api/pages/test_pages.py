@@ -13,6 +13,8 @@ import pytest
 
 import gatehouse.api.pages as pages_package
 from gatehouse.api.pages.pages import PAGES
+from gatehouse.auth.audit import KeyChange, LoginFailure, RefreshFailure, RefreshOutcome, SessionEnd
+from gatehouse.service import diagnosis
 from tests.support.running import Running
 
 STATIC = Path(pages_package.__file__).parent / "static"
@@ -143,10 +145,18 @@ def test_both_languages_have_every_word() -> None:
     # Some are named by a code of the contract, or put together.
     made_up = {key for key in english if re.fullmatch(r"[ABC]\d{4}", key)}
     made_up |= {"offline", "login.ended", "login.left", "docs.required", "docs.either"}
-    made_up |= {key for key in english if key.startswith("part.")}
+    made_up |= {key for key in english if key.startswith(("part.", "check.", "reason.", "detail."))}
     made_up |= {key for key in english if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
     made_up |= {key for key in english if key.removesuffix(".hint") in used}
     assert used | made_up == set(english)
+
+
+def test_every_reason_of_the_audit_and_every_check_has_words() -> None:
+    words = json.loads((STATIC / "words/zh.json").read_text())
+    reasons = {*LoginFailure, *RefreshOutcome, *RefreshFailure, *KeyChange, *SessionEnd}
+    assert {key for key in words if key.startswith("reason.")} == {f"reason.{reason}" for reason in reasons}
+    checks = set(re.findall(r'(?:ok|warn|fail)\(\s*"([\w ]+)"', Path(diagnosis.__file__).read_text()))
+    assert {key for key in words if key.startswith("check.")} == {f"check.{check}" for check in checks}
 
 
 def test_pages_live_under_the_base_path(tmp_path: Path) -> None:

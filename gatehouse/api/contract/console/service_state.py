@@ -26,6 +26,8 @@ class SettingsData(Struct):
 
 
 class CheckData(Struct):
+    """`check` names the check in every language; `found` and `advice` are in the language of the request."""
+
     level: Annotated[str, Meta(description="`ok`, `warn` or `fail`.")]
     check: str
     found: str

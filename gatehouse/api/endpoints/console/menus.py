@@ -12,6 +12,7 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import given_id, number
 from gatehouse.api.endpoints.console.trees import tree
 from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
 from gatehouse.auth.accounts.menus import checked, with_parents
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.front_ends import FrontEnd
@@ -71,7 +72,7 @@ class MenuEndpoints:
     async def options(self, request: Request, _principal: Principal) -> Reply:
         only_parent = request.query_as(MenuOptionsQuery).onlyParent
         menus = [menu for menu in await self._menus.all() if not only_parent or menu.type is not MenuType.BUTTON]
-        return success(tree(menus, _option), request.language)
+        return success(tree(menus, _chinese_option if request.language == "zh" else _option), request.language)
 
     async def form(self, request: Request, principal: Principal) -> Reply:
         menu = await self._menus.get(request.path_id())
@@ -111,6 +112,11 @@ class MenuEndpoints:
 
 def _option(menu: Menu, children: list[OptionData]) -> OptionData:
     return OptionData(value=str(menu.id), label=menu.name, children=children)
+
+
+def _chinese_option(menu: Menu, children: list[OptionData]) -> OptionData:
+    names = CHINESE_BUTTONS if menu.type is MenuType.BUTTON else CHINESE
+    return OptionData(value=str(menu.id), label=names.get(menu.name, menu.name), children=children)
 
 
 def _form(menu: Menu, front_end: FrontEnd) -> dict[str, Any]:

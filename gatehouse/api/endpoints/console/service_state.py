@@ -15,6 +15,8 @@ from gatehouse.api.contract.console.service_state import (
     SettingsData,
 )
 from gatehouse.api.endpoints.console.actor import actor_of
+from gatehouse.api.endpoints.console.chinese_checks import check_in_chinese
+from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in_chinese
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.settings import shown_settings
@@ -41,16 +43,19 @@ class ServiceStateEndpoints:
         }
 
     async def settings(self, request: Request, _principal: Principal) -> Reply:
-        shown = [
-            SettingData(each.variable, each.value, each.default, each.source, each.meaning, each.secret)
-            for each in shown_settings(self._service.settings)
-        ]
+        shown = [SettingData(*each) for each in shown_settings(self._service.settings)]
+        if request.language == "zh":
+            for each in shown:
+                each.meaning, each.source = MEANINGS[each.name], source_in_chinese(each.source)
         return success(SettingsData(__version__, shown), request.language)
 
     async def checks(self, request: Request, _principal: Principal) -> Reply:
         from gatehouse.service.diagnosis import diagnose  # noqa: PLC0415 - brings migrations, which only this needs
 
         found = [CheckData(*each) async for each in diagnose(self._service)]
+        if request.language == "zh":
+            for each in found:
+                each.found, each.advice = check_in_chinese(each.found), check_in_chinese(each.advice)
         return success(ChecksData(found), request.language)
 
     async def lockouts(self, request: Request, _principal: Principal) -> Reply:

@@ -38,7 +38,7 @@ export async function firstPassword(username, password) {
 }
 
 function resetPassword(user) {
-  const password = control("change.new", { kind: "password", autocomplete: "new-password" });
+  const password = control("change.new", { kind: "password", autocomplete: "new-password", required: true });
   formDialog({
     title: "users.reset.title",
     given: { name: user.username },

@@ -3,14 +3,16 @@
 import { attempt, query, searchBox } from "./admin-forms.js";
 import { pagedTable } from "./admin-table.js";
 import { make } from "./dom.js";
-import { date } from "./times.js";
+import { date, device } from "./times.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
-import { word } from "./words.js";
+import { known, word } from "./words.js";
 
 const FOLLOW_EVERY = 3_000;
 const EXPORT_PAGE = 1000;
 const EXPORT_MOST = 20_000;
+// Kinds of events whose text ends with a reason.
+const REASONED = new Set(["session", "refresh", "key"]);
 const COLUMNS = ["createTime", "module", "actionType", "title", "operatorName", "content", "errorMsg", "ip", "browser", "os"];
 
 export function audit() {
@@ -21,8 +23,8 @@ export function audit() {
     empty: { title: "audit.none", text: "audit.none.text" },
     columns: [
       { words: "audit.what", class: "head", cell: what },
-      { words: "audit.who", class: "num", cell: ({ operatorName }) => operatorName || "–" },
-      { words: "audit.detail", cell: ({ content, title, errorMsg }) => [plain(content, title), errorMsg].filter(Boolean).join(" · ") },
+      { words: "audit.who", class: "num", cell: ({ operatorName, ip }) => (operatorName === ip ? "" : operatorName) || "–" },
+      { words: "audit.detail", cell: detail },
       { words: "audit.from", cell: ({ ip, browser, os }) => [ip, make("span", { class: "sub" }, [browser, os].filter(Boolean).join(", "))] },
       { words: "audit.when", class: "num", cell: ({ createTime }) => make("time", { datetime: utc(createTime).toISOString() }, date(utc(createTime))) },
     ],
@@ -50,16 +52,21 @@ export function audit() {
 }
 
 /** What an event says about itself, without its title: JSON at the end, `{"changed":["name"]}`, reads "changed: name". */
-export function plain(content, title) {
+export function detail({ content, title, module, errorMsg }) {
   const [, before, json] = content.slice(content.startsWith(title) ? title.length : 0).trim().match(/^(.*?)\s*(\{.*\})?$/s);
-  if (!json) return before;
+  const about = REASONED.has(module) ? before.split(" ").map(reason).join(" · ") : before;
+  let parts = [];
   try {
-    const parts = Object.entries(JSON.parse(json)).filter(([, value]) => String(value)).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : String(value)}`);
-    return [before, ...parts].filter(Boolean).join(" · ");
+    parts = Object.entries(JSON.parse(json ?? "{}")).filter(([, value]) => String(value)).map(([name, value]) => `${named(name)}: ${shown(name, value)}`);
   } catch {
-    return content;
+    parts = [json];
   }
+  return [about, ...parts, errorMsg && reason(errorMsg)].filter(Boolean).join(" · ");
 }
+
+const reason = (tag) => (known(`reason.${tag}`) ? word(`reason.${tag}`) : tag);
+const named = (name) => (known(`detail.${name}`) ? word(`detail.${name}`) : name);
+const shown = (name, value) => (name === "browser" ? device(value) : Array.isArray(value) ? value.join(", ") : String(value));
 
 function what({ title, actionType, module, status }) {
   return make("span", { class: status ? "state" : "state bad" }, make("span", {}, make("strong", {}, title), make("span", { class: "sub mono" }, module === actionType ? module : `${module}.${actionType}`)));

@@ -47,7 +47,7 @@ export async function departments({ may }) {
   }
 
   function form(one) {
-    const name = control("departments.name", { value: one.name ?? "", maxlength: 64 });
+    const name = control("departments.name", { value: one.name ?? "", maxlength: 64, required: true });
     const code = control("departments.code", { value: one.code ?? "", maxlength: 64 });
     const parent = control("departments.parent", { kind: [["0", word("departments.top")], ...parents(one.id)], value: one.parentId ?? "0" });
     const status = control("users.status", { kind: [["1", word("users.on")], ["0", word("users.off")]], value: one.status ?? 1 });

@@ -4,7 +4,7 @@ import { open } from "./dialog.js";
 import { make } from "./dom.js";
 import { busy } from "./fields.js";
 import { fail } from "./toast.js";
-import { known, word } from "./words.js";
+import { known, say, word } from "./words.js";
 
 let serial = 0;
 
@@ -38,17 +38,31 @@ export function formDialog({ title, given, content, act = "dialog.save", submit,
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (save.getAttribute("aria-disabled") === "true") return;
-    busy(save, true);
     trouble.textContent = "";
+    if (!filled(form, trouble)) return;
+    busy(save, true);
     try {
       await submit();
       dialog.close();
     } catch (failure) {
       busy(save, false);
+      say(trouble, "");
       trouble.textContent = sentence(failure);
     }
   });
   return dialog;
+}
+
+/** Whether every required field has something in it; the first that has not is named and focused. */
+function filled(form, trouble) {
+  const required = [...form.querySelectorAll("[required]")];
+  for (const input of required) input.removeAttribute("aria-invalid");
+  const empty = required.find(({ value }) => !value.trim());
+  if (!empty) return true;
+  empty.setAttribute("aria-invalid", "true");
+  say(trouble, "needed.field", { field: empty.labels[0].textContent });
+  empty.focus();
+  return false;
 }
 
 /** What a failure says to a reader: the service's own words, or ours where it said none. */

@@ -1,6 +1,6 @@
 // Overview: how many people, logins and failures over time, who must wait, how the stores and keys are, what has happened.
 
-import { plain } from "./admin-audit.js";
+import { detail } from "./admin-audit.js";
 import { chart } from "./admin-chart.js";
 import { lockouts } from "./admin-lockouts.js";
 import { findings } from "./admin-settings.js";
@@ -77,9 +77,10 @@ function legend() {
   return make("div", { class: "legend" }, make("span", { t: "overview.legend.people" }), make("span", { class: "b", t: "overview.legend.logins" }), make("span", { class: "c", t: "overview.legend.failed" }));
 }
 
-function happened({ title, operatorName, content, createTime, ip, status }) {
+function happened(event) {
+  const { title, operatorName, createTime, ip, status } = event;
   const when = new Date(`${createTime.replace(" ", "T")}Z`);
-  const sub = [operatorName, plain(content, title), ip].filter(Boolean).join(" · ");
+  const sub = [...new Set([operatorName, detail(event), ip])].filter(Boolean).join(" · ");
   return make(
     "li",
     {},

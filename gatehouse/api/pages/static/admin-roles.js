@@ -95,7 +95,7 @@ export async function roles({ may }) {
   }
 
   function newPerm(show) {
-    const perm = control("roles.newperm.name", { maxlength: 128, spellcheck: "false", autocapitalize: "none" });
+    const perm = control("roles.newperm.name", { maxlength: 128, required: true, spellcheck: "false", autocapitalize: "none" });
     formDialog({
       title: "roles.newperm",
       act: "roles.newperm.act",
@@ -111,8 +111,8 @@ export async function roles({ may }) {
   }
 
   function roleForm(role, submit) {
-    const name = control("roles.name", { value: role.name ?? "", maxlength: 64 });
-    const code = control("roles.code", { value: role.code ?? "", maxlength: 64, spellcheck: "false", autocapitalize: "characters" });
+    const name = control("roles.name", { value: role.name ?? "", maxlength: 64, required: true });
+    const code = control("roles.code", { value: role.code ?? "", maxlength: 64, required: true, spellcheck: "false", autocapitalize: "characters" });
     const status = control("users.status", { kind: [["1", word("users.on")], ["0", word("users.off")]], value: role.status ?? 1 });
     formDialog({
       title: role.id ? "roles.edit" : "roles.add",

@@ -9,11 +9,11 @@ import { say, word } from "./words.js";
 const ORDER = { fail: 0, warn: 1, ok: 2 };
 const KINDS = { ok: "state", warn: "state warn", fail: "state bad" };
 
-/** Findings, worst first; `only` names checks to show. */
+/** Findings, worst first. */
 export function findings(checks) {
   const sorted = [...checks].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
   return make("ul", { class: "findings" }, sorted.map(({ level, check, found, advice }) =>
-    make("li", {}, make("span", { class: KINDS[level] }, word(`settings.${level}`)), make("span", {}, make("strong", {}, check), ` ${found}`, advice && make("span", { class: "sub" }, prose(advice))))));
+    make("li", {}, make("span", { class: KINDS[level], t: `settings.${level}` }), make("span", {}, make("strong", { t: `check.${check}` }), ` ${found}`, advice && make("span", { class: "sub" }, prose(advice))))));
 }
 
 export async function settings() {

@@ -1,7 +1,7 @@
 // A table that shows one page of a long list: loading, failed, empty and full, with sorting and picking.
 
 import { make } from "./dom.js";
-import { known, onLanguage, say, word } from "./words.js";
+import { known, locale, onLanguage, say, word } from "./words.js";
 
 const SIZE = 20;
 
@@ -15,7 +15,7 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
   const body = make("tbody");
   const all = onPick && checkbox("admin.pick.all", () => pickAll());
   const heads = columns.map((column) => head(column, state, () => reload()));
-  const table = make("table", {}, make("thead", {}, make("tr", {}, onPick && make("th", { class: "pick" }, all), heads)), body);
+  const table = make("table", {}, make("thead", {}, make("tr", {}, onPick && make("th", { class: "pick" }, make("label", {}, all)), heads)), body);
   const place = make("span", { class: "num", role: "status" });
   const back = make("button", { type: "button", class: "quiet lined", t: "admin.back", click: () => turn(-1) });
   const on = make("button", { type: "button", class: "quiet lined", t: "admin.on", click: () => turn(1) });
@@ -30,7 +30,14 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
 
   function pickAll() {
     for (const row of state.rows) all.checked ? picked.add(key(row)) : picked.delete(key(row));
-    show();
+    for (const box of body.querySelectorAll(".pick input")) box.checked = all.checked;
+    showPicked();
+  }
+
+  /** Leaves the rows as they are, so the focus stays on the box. */
+  function showPicked() {
+    all.checked = state.rows.length > 0 && state.rows.every((row) => picked.has(key(row)));
+    onPick([...picked]);
   }
 
   function show() {
@@ -39,21 +46,18 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
     for (const [at, column] of columns.entries()) sorted(heads[at], column, state.sort);
     const first = (state.page - 1) * SIZE;
     feet.hidden = state.total <= SIZE && state.page === 1;
-    say(place, "admin.place", { first: state.rows.length ? first + 1 : 0, last: first + state.rows.length, total: state.total.toLocaleString() });
+    say(place, "admin.place", { first: state.rows.length ? first + 1 : 0, last: first + state.rows.length, total: state.total.toLocaleString(locale()) });
     back.disabled = state.page === 1;
     on.disabled = first + state.rows.length >= state.total;
     message.hidden = state.rows.length > 0;
     if (!state.rows.length) message.replaceChildren(emptyState(empty));
-    if (onPick) {
-      all.checked = state.rows.length > 0 && state.rows.every((row) => picked.has(key(row)));
-      onPick([...picked]);
-    }
+    if (onPick) showPicked();
   }
 
   function line(row) {
     const pick = onPick && checkbox("admin.pick", () => {
       pick.checked ? picked.add(key(row)) : picked.delete(key(row));
-      show();
+      showPicked();
     });
     if (pick) pick.checked = picked.has(key(row));
     const cells = columns.map(({ words, cell, class: kind }) => {
@@ -61,7 +65,7 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
       if (words && kind !== "head") made.dataset.name = word(words);
       return made;
     });
-    return make("tr", {}, pick && make("td", { class: "pick" }, pick), cells);
+    return make("tr", {}, pick && make("td", { class: "pick" }, make("label", {}, pick)), cells);
   }
 
   async function fetchPage() {
@@ -71,6 +75,10 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
     try {
       const { rows, total } = await load({ page: state.page, size: SIZE, sort: state.sort });
       if (turn !== state.turn) return; // a later question is under way
+      if (!rows.length && total && state.page > 1) {
+        state.page = Math.ceil(total / SIZE); // the last rows of the last page are gone
+        return void fetchPage();
+      }
       Object.assign(state, { rows, total });
       show();
     } catch (failure) {
@@ -90,7 +98,8 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
     return fetchPage();
   }
 
-  onLanguage(() => element.isConnected && state.rows && show());
+  // Anew: some rows have words of the service.
+  onLanguage(() => element.isConnected && fetchPage());
   reload();
   return { element, reload };
 }

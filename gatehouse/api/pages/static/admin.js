@@ -10,7 +10,7 @@ import { failedState, waitingState } from "./admin-table.js";
 import { users } from "./admin-users.js";
 import { make } from "./dom.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
-import { say } from "./words.js";
+import { onLanguage, say } from "./words.js";
 import "./look.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -96,8 +96,23 @@ async function start() {
     await show();
     view.focus();
   });
+  onLanguage(() => renewed() && show());
   await show();
 }
+
+/** Whether the open part has words of the service, which come in the language that asks for them. */
+function renewed() {
+  return Boolean(view.querySelector(".findings, .happened"));
+}
+
+// Who acts on a row that goes away keeps a place in the page for the keyboard and the screen reader.
+let focused = null;
+view.addEventListener("focusin", ({ target }) => (focused = target));
+new MutationObserver(() => {
+  if (!focused || focused.isConnected || document.activeElement !== document.body) return;
+  focused = null;
+  view.focus({ preventScroll: true });
+}).observe(view, { childList: true, subtree: true });
 
 if (held()) {
   const { login } = held();

@@ -14,7 +14,8 @@ export function open(title, given, ...content) {
   const before = document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (before?.isConnected) before.focus();
+    // What opened it may be gone by now, with its row or with a dialog below this one.
+    (before?.isConnected ? before : document.querySelector("main[tabindex]"))?.focus({ preventScroll: true });
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -49,11 +49,13 @@ async function question() {
 async function answer(which, title, text) {
   try {
     await ask("POST", `auth/qr-code/${which}`, { ticket });
-    show(title, text);
+    show(title, text, account());
   } catch (failure) {
     failed(failure);
   }
 }
+
+const account = () => make("a", { class: "quiet lined", href: new URL("account", ROOT).href, t: "docs.account" });
 
 function failed(failure) {
   if (failure.code === "A0230") return whoAreYou();
