@@ -28,7 +28,7 @@ export function choices(words, options, chosen) {
 
 /** A dialog with these contents and a button that does `act`; a refusal is shown above the buttons. */
 export function formDialog({ title, given, content, act = "dialog.save", submit, wide = false }) {
-  const trouble = make("p", { class: "message", role: "alert" });
+  const trouble = make("p", { class: "message", role: "alert", id: `trouble-${(serial += 1)}` });
   const save = make("button", { class: "button", t: act });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
   const form = make("form", { method: "post", novalidate: true }, content, trouble, make("div", { class: "acts" }, cancel, save));
@@ -56,10 +56,11 @@ export function formDialog({ title, given, content, act = "dialog.save", submit,
 /** Whether every required field has something in it; the first that has not is named and focused. */
 function filled(form, trouble) {
   const required = [...form.querySelectorAll("[required]")];
-  for (const input of required) input.removeAttribute("aria-invalid");
+  for (const input of required) for (const name of ["aria-invalid", "aria-describedby"]) input.removeAttribute(name);
   const empty = required.find(({ value }) => !value.trim());
   if (!empty) return true;
   empty.setAttribute("aria-invalid", "true");
+  empty.setAttribute("aria-describedby", trouble.id);
   say(trouble, "needed.field", { field: empty.labels[0].textContent });
   empty.focus();
   return false;

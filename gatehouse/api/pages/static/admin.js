@@ -10,7 +10,7 @@ import { failedState, waitingState } from "./admin-table.js";
 import { users } from "./admin-users.js";
 import { make } from "./dom.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
-import { onLanguage, say } from "./words.js";
+import { onLanguage, say, word } from "./words.js";
 import "./look.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -47,9 +47,19 @@ function link({ id, icon }) {
   return make("a", { href: `#${id}`, "data-part": id }, svg, make("span", { t: `part.${id}` }));
 }
 
+function chosen() {
+  return open().find(({ id }) => `#${id}` === location.hash) ?? open()[0];
+}
+
+/** The tab and the history of the browser name the part. */
+function entitle() {
+  document.title = `${word(`part.${chosen().id}`)} · ${word("admin.page")}`;
+}
+
 async function show() {
   const turn = (shown += 1);
-  const part = open().find(({ id }) => `#${id}` === location.hash) ?? open()[0];
+  const part = chosen();
+  entitle();
   for (const each of rail.children) {
     if (each.dataset.part !== part.id) {
       each.removeAttribute("aria-current");
@@ -93,26 +103,29 @@ async function start() {
   if (!open().length) return closed();
   rail.replaceChildren(...open().map(link));
   addEventListener("hashchange", async () => {
+    // A dialog belongs to the part that opened it, also when the reader goes back in the history.
+    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     await show();
     view.focus();
   });
-  onLanguage(() => renewed() && show());
+  onLanguage(() => (renewed() ? show() : entitle()));
   await show();
 }
 
 /** Whether the open part has words of the service, which come in the language that asks for them. */
 function renewed() {
-  return Boolean(view.querySelector(".findings, .happened"));
+  return Boolean(view.querySelector(".findings, .happened, .tree"));
 }
 
-// Who acts on a row that goes away keeps a place in the page for the keyboard and the screen reader.
+// Who acts on a row that goes away, with its buttons, keeps a place in the page for the keyboard and the screen reader.
 let focused = null;
 view.addEventListener("focusin", ({ target }) => (focused = target));
 new MutationObserver(() => {
-  if (!focused || focused.isConnected || document.activeElement !== document.body) return;
+  const { activeElement } = document;
+  if (!focused || (activeElement !== focused && activeElement !== document.body) || focused.checkVisibility()) return;
   focused = null;
   view.focus({ preventScroll: true });
-}).observe(view, { childList: true, subtree: true });
+}).observe(view, { childList: true, subtree: true, attributeFilter: ["hidden"] });
 
 if (held()) {
   const { login } = held();

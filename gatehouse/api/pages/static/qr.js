@@ -65,6 +65,8 @@ function failed(failure) {
   return show("qr.title", null, text);
 }
 
+// Another code, opened in this tab, can differ in nothing but the fragment.
+addEventListener("hashchange", () => location.reload());
 if (!ticket) show("qr.gone", "qr.gone.text");
 else if (held()) question();
 else whoAreYou();

@@ -68,6 +68,8 @@ function explain(failure) {
   if (failure.wait) countDown(submit, label, failure.wait, "login.wait", () => say(note, ""));
 }
 
+// Another link, opened in this tab, changes nothing but the fragment.
+addEventListener("hashchange", () => location.hash && location.reload());
 prepare(form);
 form.addEventListener("submit", set);
 begin();

@@ -1,0 +1,61 @@
+"""Moving about in the administration: history, titles, the keyboard, and where the focus goes."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import add_person
+from tests.browser.visits import part
+from tests.support.running import Running
+
+
+def test_the_history_knows_the_parts_and_leaves_no_dialog_behind(admin: Page) -> None:
+    expect(admin).to_have_title("Overview · Administration · Gatehouse")
+    part(admin, "Users")
+    part(admin, "Roles")
+    expect(admin).to_have_title("Roles · Administration · Gatehouse")
+    admin.get_by_role("button", name="Add a role").click()
+    expect(admin.get_by_role("dialog")).to_be_visible()
+    admin.go_back()
+    expect(admin.get_by_role("heading", name="Users", level=1)).to_be_visible()
+    expect(admin.get_by_role("dialog")).to_have_count(0)
+    expect(admin.locator("#view")).to_be_focused()
+    admin.get_by_role("button", name="中文").click()
+    expect(admin).to_have_title("用户 · 系统管理 · Gatehouse")
+
+
+def test_escape_closes_a_dialog_and_gives_the_focus_back(admin: Page) -> None:
+    part(admin, "Users")
+    add = admin.get_by_role("button", name="Add a user")
+    add.focus()
+    admin.keyboard.press("Enter")
+    expect(admin.get_by_label("Username")).to_be_focused()
+    admin.keyboard.press("Enter")
+    expect(admin.get_by_role("alert").last).to_have_text("Fill in: Username")
+    expect(admin.get_by_label("Username")).to_have_accessible_description("Fill in: Username")
+    admin.keyboard.press("Escape")
+    expect(admin.get_by_role("dialog")).to_have_count(0)
+    expect(add).to_be_focused()
+
+
+def test_the_focus_stays_on_the_page_when_its_row_is_gone(admin: Page, running: Running) -> None:
+    name = add_person(running)
+    part(admin, "Users")
+    admin.get_by_role("searchbox").fill(name)
+    expect(admin.locator("tbody tr")).to_have_count(1)
+    pick = admin.get_by_label("Pick this row")
+    pick.focus()
+    admin.keyboard.press("Space")
+    expect(pick).to_be_focused()
+    admin.get_by_role("button", name="Delete").focus()
+    admin.keyboard.press("Enter")
+    admin.get_by_role("button", name="Delete for good").focus()
+    admin.keyboard.press("Enter")
+    expect(admin.get_by_text("No user found")).to_be_visible()
+    expect(admin.locator("#view")).to_be_focused()
+
+
+def test_the_buttons_of_a_long_form_are_in_sight(admin: Page) -> None:
+    part(admin, "Users")
+    admin.get_by_role("button", name="Add a user").click()
+    expect(admin.get_by_role("dialog").get_by_role("button", name="Save")).to_be_in_viewport()
