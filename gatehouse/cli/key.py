@@ -86,7 +86,7 @@ async def rotate(service: Service, *, as_json: bool) -> None:
 @json_option
 @with_service
 async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> None:
-    """Revoke a key at once, because it may have leaked: every token that it signed is refused.
+    """Retire a key at once, because it may have leaked: every token that it signed is refused.
 
     Every node refuses its tokens within 15 seconds. Sessions stay open: clients are told that their access token is
     not valid and refresh it. If the key was the one that signs, a new one takes its place. Services that verify
@@ -96,11 +96,11 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
     Example:
       gatehouse key retire k3Jx0v5mRkO1zT7yYp2sXw8cBq4nLd6uVf9hGe1iAaE --yes
     """
-    confirm(f"Withdraw key {kid} and refuse every token it signed?", yes=yes)
-    successor = await service.key_rotation.revoke(kid, OPERATOR)
+    confirm(f"Retire key {kid} and refuse every token it signed?", yes=yes)
+    successor = await service.key_rotation.retire(kid, OPERATOR)
     if as_json:
         return output.as_document({"kid": kid, "successor": successor.kid if successor else None})
-    echo(f"Withdrew key {kid}; every node refuses its tokens within {NODE_RELOAD_SECONDS} seconds.")
+    echo(f"Retired key {kid}; every node refuses its tokens within {NODE_RELOAD_SECONDS} seconds.")
     return echo(f"Made key {successor.kid} in its place.") if successor else None
 
 

@@ -87,7 +87,7 @@ def test_a_verified_token_is_remembered_and_still_expires(issuer: Any) -> None:
         verifier.check(token)
 
 
-def test_a_key_that_is_withdrawn_opens_nothing_though_its_token_was_remembered(issuer: Any) -> None:
+def test_a_retired_key_opens_nothing_though_its_token_was_remembered(issuer: Any) -> None:
     tokens = importlib.import_module("tokens")
     now = [0.0]
     keys = KeySet(f"{issuer.url}/.well-known/jwks.json", clock=lambda: now[0])

@@ -143,7 +143,7 @@ def test_keys_are_fetched_once(issuer: Issuer, verifier: Verifier) -> None:
     assert issuer.fetches == 1
 
 
-def test_a_new_key_is_found_and_a_withdrawn_one_forgotten(issuer: Issuer) -> None:
+def test_a_new_key_is_found_and_a_retired_one_forgotten(issuer: Issuer) -> None:
     clock = Clock()
     verifier = Verifier(KeySet(issuer.url, clock=clock), ISSUER)
     old = issuer.token()
@@ -156,7 +156,7 @@ def test_a_new_key_is_found_and_a_withdrawn_one_forgotten(issuer: Issuer) -> Non
         verifier.check(old)
 
 
-def test_a_withdrawn_key_is_forgotten_without_a_new_one(issuer: Issuer) -> None:
+def test_a_retired_key_is_forgotten_without_a_new_one(issuer: Issuer) -> None:
     clock = Clock()
     verifier = Verifier(KeySet(issuer.url, max_age=300, clock=clock), ISSUER)
     token = issuer.token()

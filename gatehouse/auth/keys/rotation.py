@@ -1,11 +1,11 @@
 """Changes to the signing keys: by command of an operator, and by age.
 
-Rotation: a new key is stored and the old one is given the time at which it retires, in one step. Until then the new
+Rotation: a new key is stored and the old one is given the time at which it stops signing, in one step. Until then the new
 one is published and the old one signs; from then on the new one signs and the old one only verifies; when its last
 token has expired it is deleted. Nobody is logged out.
 
-Revocation, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it
-reads the store again. Sessions live on: clients are told that their access token is not valid, and refresh it.
+Retiring, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it
+reads the store again. Sessions stay open: clients get 401 for their access token, and refresh it.
 
 Another algorithm in the settings is a rotation like any other. It waits until the newest key has begun to sign: nodes
 whose settings disagree would otherwise replace each other's key at every check.
@@ -50,7 +50,7 @@ class KeyRotation:
         await self._ring.load()
         return await self._replace(self._newest(), caller, KeyChange.OPERATOR)
 
-    async def revoke(self, kid: str, caller: Caller) -> StoredKey | None:
+    async def retire(self, kid: str, caller: Caller) -> StoredKey | None:
         """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
         await self._ring.load()
         if kid not in {key.kid for key in self._ring.stored}:

@@ -34,9 +34,9 @@ def start(data: Path, clock: Clock, algorithm: str) -> InProcess:
     )  # fmt: skip
 
 
-def withdraw_all(node: InProcess) -> None:
+def retire_all(node: InProcess) -> None:
     """Leave one key, of the algorithm in the settings."""
-    node.run(node.service.key_rotation.revoke(node.service.ring.signer.kid, Caller()))
+    node.run(node.service.key_rotation.retire(node.service.ring.signer.kid, Caller()))
 
 
 def header(tokens: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def jwks(node: InProcess) -> dict[str, dict[str, str]]:
 def data(tmp_path: Path) -> Path:
     """A data folder with one EdDSA key, as 0.1.0 leaves it."""
     with start(tmp_path / "data", Clock(1_900_000_000.0 - 86_400), "EdDSA") as node:
-        withdraw_all(node)
+        retire_all(node)
         [key] = node.service.ring.stored
         assert (key.algorithm, len(key.public), len(key.sealed)) == ("EdDSA", 32, 12 + 32 + 16)
     return tmp_path / "data"
@@ -61,7 +61,7 @@ def data(tmp_path: Path) -> Path:
 def test_a_change_logs_nobody_out_and_no_service_meets_an_unknown_key(tmp_path: Path, before: str, after: str) -> None:
     clock = Clock()
     with start(tmp_path / "data", clock, before) as node:
-        withdraw_all(node)
+        retire_all(node)
         first = node.login().data
     clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS)
     with start(tmp_path / "data", clock, after) as node:

@@ -127,13 +127,13 @@ def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess
 
 
 @pytest.mark.parametrize("noticed_by", ["reading the store again", "an unknown key"])
-def test_a_withdrawn_key_opens_nothing_and_sessions_live_on(
+def test_a_retired_key_opens_nothing_and_sessions_live_on(
     nodes: tuple[InProcess, InProcess], noticed_by: str
 ) -> None:
     one, other = nodes
     tokens = one.login().data
     assert other.me(tokens["accessToken"]).status == 200  # and remembers that it verified it
-    successor = one.run(one.service.key_rotation.revoke(kid(tokens), Caller()))
+    successor = one.run(one.service.key_rotation.retire(kid(tokens), Caller()))
     assert successor is not None
     fresh = one.refresh(tokens["refreshToken"]).data
     assert kid(fresh) == successor.kid
@@ -156,7 +156,7 @@ def test_which_key_signs() -> None:
     assert signing_at([first], 0) == first
     assert signing_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS - 0.1) == first
     assert signing_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS) == second
-    # Its predecessor was withdrawn: then it signs at once.
+    # Its predecessor was retired: then it signs at once.
     assert signing_at([second], 100) == second
 
 
