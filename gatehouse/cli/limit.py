@@ -35,7 +35,10 @@ async def list_(service: Service, *, as_json: bool) -> None:
       gatehouse limit list
     """
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
-    found = [each._asdict() | {"until": Moment(each.until)} for each in await service.lockouts.all()]
+    found = [
+        {"name": each.name, "place": each.source, "failures": each.failures, "until": Moment(each.until)}
+        for each in await service.lockouts.all()
+    ]
     output.records(found, columns, as_json=as_json, nothing="No name is locked.")
 
 

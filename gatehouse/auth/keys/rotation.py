@@ -1,7 +1,7 @@
 """Changes to the signing keys: by command of an operator, and by age.
 
-Rotation: a new key is stored and the old one is given the time at which it stops signing, in one step. Until then the new
-one is published and the old one signs; from then on the new one signs and the old one only verifies; when its last
+Rotation: a new key is stored and the old one is given the time at which it stops signing, in one step. Until then the
+new one is published and the old one signs; from then on the new one signs and the old one only verifies; when its last
 token has expired it is deleted. Nobody is logged out.
 
 Retiring, for a key that may have leaked: it is deleted at once, and every node refuses what it signed as soon as it

@@ -1,12 +1,12 @@
 """Lockout: after too many failed logins a name is locked, each time for longer.
 
-Failed logins are counted under (name, place). A place is an address from which this name has logged in before, or else
-`elsewhere`, which all other addresses share. So guessing from a thousand addresses is guessing from one, and it does
-not lock the owner out at a known address. After the free failures each further one locks for the next of
-`LOCKOUT_STEPS`, up to 15 minutes.
+Failed logins are counted under (name, source). A source is an address from which this name has logged in before, or
+else `elsewhere`, which all other addresses share; the API and the CLI call it `place`. So guessing from a thousand
+addresses is guessing from one, and it does not lock the owner out at a known address. After the free failures each
+further one locks for the next of `LOCKOUT_STEPS`, up to 15 minutes.
 
-A failure is counted when the password has been checked, and the outcome is only told while the name is not locked. So N
-guesses at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
+A failure is counted when the password has been checked, and the outcome is returned only while the name is not locked.
+So N guesses at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from gatehouse.parsing import Rate
 
 LOCKOUT_STEPS = (30, 60, 120, 240, 480, 900)
-# Lockout steps are kept for a day after the last wait; a known place for 30 days.
+# Lockout steps are kept for a day after the last wait; a known source for 30 days.
 BACKOFF_KEPT_SECONDS = 86_400
-KNOWN_PLACE_SECONDS = 30 * 86_400
+KNOWN_SOURCE_SECONDS = 30 * 86_400
 
 ELSEWHERE = "elsewhere"
 
 
 class Lockout(NamedTuple):
-    """A locked name, and the place it is locked for."""
+    """A locked name, and the source it is locked for."""
 
     name: str
-    place: str
+    source: str
     failures: int
     until: float
 
@@ -47,10 +47,10 @@ class FailedLogins:
         self._policy = BackoffPolicy(free.count, free.seconds, LOCKOUT_STEPS, BACKOFF_KEPT_SECONDS)
 
     async def key_for(self, username: str, address: str) -> str:
-        """Under which (name, place) a login from here is counted."""
-        name, place = name_key(username), address_bucket(address)
-        known = await self._state.has_mark(_place_mark(name, place), self._clock())
-        return _key(name, place if known else ELSEWHERE)
+        """Under which (name, source) a login from here is counted."""
+        name, source = name_key(username), address_bucket(address)
+        known = await self._state.has_mark(_source_mark(name, source), self._clock())
+        return _key(name, source if known else ELSEWHERE)
 
     async def raise_if_locked(self, key: str) -> None:
         now = self._clock()
@@ -67,13 +67,13 @@ class FailedLogins:
         return failures
 
     async def succeeded(self, key: str, username: str, address: str) -> None:
-        """Clear the failures, and record the place as known."""
+        """Clear the failures, and record the source as known."""
         await self._state.clear_failures(key)
-        mark = _place_mark(name_key(username), address_bucket(address))
+        mark = _source_mark(name_key(username), address_bucket(address))
         # Renewed at half its life, so that everyday logins write nothing.
         now = self._clock()
-        if not await self._state.has_mark(mark, now + KNOWN_PLACE_SECONDS / 2):
-            await self._state.set_mark(mark, now + KNOWN_PLACE_SECONDS, now)
+        if not await self._state.has_mark(mark, now + KNOWN_SOURCE_SECONDS / 2):
+            await self._state.set_mark(mark, now + KNOWN_SOURCE_SECONDS, now)
 
     async def lockouts(self) -> list[Lockout]:
         """Locked names, the longest wait first."""
@@ -102,15 +102,15 @@ class UncountedLogins(FailedLogins):
     async def succeeded(self, key: str, username: str, address: str) -> None: ...
 
 
-def _key(name: str, place: str) -> str:
-    return f"{name}|{place}"
+def _key(name: str, source: str) -> str:
+    return f"{name}|{source}"
 
 
 def _parts(key: str) -> tuple[str, str]:
-    """Name and place of a key; a name may hold a bar, a place does not."""
-    name, _, place = key.rpartition("|")
-    return name, place
+    """Name and source of a key; a name may contain a bar, a source never does."""
+    name, _, source = key.rpartition("|")
+    return name, source
 
 
-def _place_mark(name: str, place: str) -> str:
-    return f"place|{name}|{place}"
+def _source_mark(name: str, source: str) -> str:
+    return f"place|{name}|{source}"  # the stored name from 0.1.0

@@ -127,9 +127,7 @@ def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess
 
 
 @pytest.mark.parametrize("noticed_by", ["reading the store again", "an unknown key"])
-def test_a_retired_key_opens_nothing_and_sessions_live_on(
-    nodes: tuple[InProcess, InProcess], noticed_by: str
-) -> None:
+def test_a_retired_key_opens_nothing_and_sessions_live_on(nodes: tuple[InProcess, InProcess], noticed_by: str) -> None:
     one, other = nodes
     tokens = one.login().data
     assert other.me(tokens["accessToken"]).status == 200  # and remembers that it verified it

@@ -60,7 +60,7 @@ class ServiceStateEndpoints:
 
     async def lockouts(self, request: Request, _principal: Principal) -> Reply:
         found = [
-            LockoutData(each.name, each.place, each.failures, iso_time(each.until))
+            LockoutData(each.name, each.source, each.failures, iso_time(each.until))
             for each in await self._lockouts.all()
         ]
         return success(LockoutsData(found), request.language)
