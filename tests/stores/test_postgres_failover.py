@@ -13,12 +13,12 @@ import pytest
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.postgres.connection import WAITING_COMMITS_LIMIT
 from gatehouse.stores.state.postgres.engine import PostgresState
-from gatehouse.stores.state.postgres.pool import CONNECTIONS, TICK_SECONDS, TICKS
+from gatehouse.stores.state.postgres.pool import CONNECTIONS, TICK_SECONDS, TIMEOUT_TICKS
 from gatehouse.stores.state.protocol import Ending, Session
 from tests.support.engines import PostgresServer, Server, ordinary_user
 
 NOW = 1_800_000_000.5
-BOUND_SECONDS = 2 * TICKS * TICK_SECONDS + 1
+BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 1
 ENDING = Ending(NOW, "logout", 7200)
 
 

@@ -16,14 +16,14 @@ from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.postgres import advice
 from gatehouse.stores.state.postgres.connection import read_url
 from gatehouse.stores.state.postgres.engine import PostgresState
-from gatehouse.stores.state.postgres.pool import TICK_SECONDS, TICKS
+from gatehouse.stores.state.postgres.pool import TICK_SECONDS, TIMEOUT_TICKS
 from gatehouse.stores.state.protocol import BackoffPolicy, Ending, Session
 from tests.stores.conftest import empty_postgres
 from tests.support.engines import PostgresServer
 from tests.support.running import free_port
 
 NOW = 1_800_000_000.5
-BOUND_SECONDS = 2 * TICKS * TICK_SECONDS + 1
+BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 1
 POLICY = BackoffPolicy(free=1, window=60, steps=(1000,), memory=1000)
 
 

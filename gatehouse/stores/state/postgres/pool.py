@@ -29,7 +29,7 @@ BATCH_LIMIT = 256
 WAITING_LIMIT = 20_000
 # A statement may take ten ticks, and a call may wait for its turn as long.
 TICK_SECONDS = 0.2
-TICKS = 10
+TIMEOUT_TICKS = 10
 PAUSE_SECONDS = (0.05, 0.1, 0.2, 0.4)
 # The server has rolled the transaction back because of another one: it is safe to retry.
 _RETRY = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
@@ -90,7 +90,7 @@ class Pool:
         self._fail_waiting(StoreUnavailable("state database: closed"))
         # Finish what has been sent, within a bound: the timeouts are off already.
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=TICKS * TICK_SECONDS)
+            await asyncio.wait(self._tasks, timeout=TIMEOUT_TICKS * TICK_SECONDS)
         for connection in (*self._idle, *self._busy):
             connection.abort()
 
@@ -197,10 +197,10 @@ class Pool:
         self._tick += 1
         for connection in list(self._busy):
             connection.ticks += 1
-            if connection.ticks > TICKS:
+            if connection.ticks > TIMEOUT_TICKS:
                 self._abandoned.append(connection.pid)
                 connection.abort()
-        late = self._tick - TICKS
+        late = self._tick - TIMEOUT_TICKS
         for statement, calls in list(self._waiting.items()):
             if calls[0].tick < late:
                 del self._waiting[statement]

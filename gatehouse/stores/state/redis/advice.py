@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.stores.state.redis.connection import Refusal
+from gatehouse.stores.state.redis.connection import ServerError
 
 if TYPE_CHECKING:
     from gatehouse.stores.state.redis.cluster import Servers
@@ -21,7 +21,7 @@ async def gather(servers: Servers) -> list[str]:
         for reply in await servers.everywhere("CONFIG", "GET", "*"):
             words = [word.decode(errors="replace") for word in reply]
             found += _of_config(dict(zip(words[::2], words[1::2], strict=True)))
-    except Refusal:
+    except ServerError:
         found.append(
             "the server does not let us read its configuration: check by hand that appendonly is yes"
             " and maxmemory-policy is noeviction"

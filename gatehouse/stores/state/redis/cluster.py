@@ -20,9 +20,9 @@ from gatehouse.stores.state.redis.connection import (
     CONNECT_SECONDS,
     NO_PRIMARY,
     Address,
+    Argument,
     ReconnectingConnection,
-    Refusal,
-    Word,
+    ServerError,
 )
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ REFRESH_SECONDS = 0.2
 
 
 class Servers(Protocol):
-    def call(self, key: bytes, *words: Word) -> Awaitable[Any]:
+    def call(self, key: bytes, *arguments: Argument) -> Awaitable[Any]:
         """Run one command on the server that holds `key`."""
         ...
 
-    async def everywhere(self, *words: Word) -> Sequence[Any]:
+    async def everywhere(self, *arguments: Argument) -> Sequence[Any]:
         """Run one command on every server that holds keys."""
         ...
 
@@ -51,8 +51,8 @@ class RedisUrl(NamedTuple):
     kind: str
     addresses: tuple[Address, ...]
     service: str
-    handshake: tuple[tuple[Word, ...], ...]
-    sentinel_handshake: tuple[tuple[Word, ...], ...]
+    handshake: tuple[tuple[Argument, ...], ...]
+    sentinel_handshake: tuple[tuple[Argument, ...], ...]
     tls: ssl.SSLContext | None
 
 
@@ -99,11 +99,11 @@ class Single:
             self._ask_sentinels if url.kind == "sentinel" else self._fixed, handshake, url.tls
         )
 
-    def call(self, key: bytes, *words: Word) -> Awaitable[Any]:  # noqa: ARG002 - every key lives here
-        return self._connection.call(*words)
+    def call(self, key: bytes, *arguments: Argument) -> Awaitable[Any]:  # noqa: ARG002 - every key lives here
+        return self._connection.call(*arguments)
 
-    async def everywhere(self, *words: Word) -> Sequence[Any]:
-        return [await self._connection.call(*words)]
+    async def everywhere(self, *arguments: Argument) -> Sequence[Any]:
+        return [await self._connection.call(*arguments)]
 
     async def close(self) -> None:
         await self._connection.close()
@@ -136,7 +136,7 @@ class Cluster:
         self._refreshing: asyncio.Task[None] | None = None
         self._refreshed_at = 0.0
 
-    async def call(self, key: bytes, *words: Word) -> Any:
+    async def call(self, key: bytes, *arguments: Argument) -> Any:
         slot = slot_of(key)
         if self._slots[slot] is None:
             await self._load_slots()
@@ -149,12 +149,12 @@ class Cluster:
             try:
                 if asking:
                     connection.call("ASKING").add_done_callback(_ignore_result)
-                return await connection.call(*words)
-            except Refusal as refusal:
-                if refusal.kind not in {"MOVED", "ASK"}:
-                    self._invalidate_slot(slot, refusal)
+                return await connection.call(*arguments)
+            except ServerError as error:
+                if error.kind not in {"MOVED", "ASK"}:
+                    self._invalidate_slot(slot, error)
                     raise
-                address, asking = _redirected(refusal, address), refusal.kind == "ASK"
+                address, asking = _redirected(error, address), error.kind == "ASK"
                 if not asking:
                     self._slots[slot] = address
             except StoreUnavailable:
@@ -162,16 +162,16 @@ class Cluster:
                 raise
         raise StoreUnavailable("too many redirects in the cluster")
 
-    async def everywhere(self, *words: Word) -> Sequence[Any]:
+    async def everywhere(self, *arguments: Argument) -> Sequence[Any]:
         await self._load_slots()
         holders = dict.fromkeys(address for address in self._slots if address is not None)
-        return await asyncio.gather(*(self._connection(address).call(*words) for address in holders))
+        return await asyncio.gather(*(self._connection(address).call(*arguments) for address in holders))
 
     async def close(self) -> None:
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
-    def _invalidate_slot(self, slot: int, refusal: Refusal) -> None:
-        if refusal.kind in NO_PRIMARY | {"CLUSTERDOWN"}:
+    def _invalidate_slot(self, slot: int, error: ServerError) -> None:
+        if error.kind in NO_PRIMARY | {"CLUSTERDOWN"}:
             self._slots[slot] = None
 
     def _connection(self, address: Address) -> ReconnectingConnection:
@@ -217,8 +217,8 @@ def slot_of(key: bytes) -> int:
     return binascii.crc_hqx(key[start + 1 : end] if end > start + 1 else key, 0) % SLOTS
 
 
-def _redirected(refusal: Refusal, asked: Address) -> Address:
-    host, _, port = refusal.rest.split(" ")[-1].rpartition(":")
+def _redirected(error: ServerError, asked: Address) -> Address:
+    host, _, port = error.rest.split(" ")[-1].rpartition(":")
     return Address(host or asked.host, int(port))
 
 
@@ -234,7 +234,7 @@ def _ignore_result(future: asyncio.Future[Any]) -> None:
         future.exception()
 
 
-def _login(who: str) -> tuple[tuple[Word, ...], ...]:
+def _login(who: str) -> tuple[tuple[Argument, ...], ...]:
     user, _, password = who.partition(":")
     if not password:
         return ()

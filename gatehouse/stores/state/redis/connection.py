@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from ssl import SSLContext
 
-Word = str | bytes | int | float
+Argument = str | bytes | int | float
 
-# A server is dropped after four to five ticks without the answer that is due.
+# A server is dropped if commands of four ticks ago are still without an answer.
 TICK_SECONDS = 0.2
-TICKS = 4
+TIMEOUT_TICKS = 4
 CONNECT_SECONDS = 1.0
 RECONNECT_BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.4)
 # Beyond this many commands under way the server is not keeping up: refuse, rather than answer late.
@@ -44,8 +44,8 @@ class Address(NamedTuple):
     port: int
 
 
-class Refusal(StoreUnavailable):
-    """The server answered with an error; `kind` is its first word."""
+class ServerError(StoreUnavailable):
+    """An error reply of the server; `kind` is its first word (MOVED, READONLY)."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"state server: {text}")
@@ -63,17 +63,18 @@ class Connection(asyncio.Protocol):
         self._outgoing: list[bytes] = []
         self._pending: deque[asyncio.Future[Any]] = deque()
         self._sent = 0
-        self._marks: deque[int] = deque(maxlen=TICKS)
-        self._watch: asyncio.TimerHandle | None = None
+        # How many commands had been sent at each of the last ticks.
+        self._sent_at_ticks: deque[int] = deque(maxlen=TIMEOUT_TICKS)
+        self._timer: asyncio.TimerHandle | None = None
 
-    def call(self, words: Sequence[Word]) -> asyncio.Future[Any]:
+    def call(self, arguments: Sequence[Argument]) -> asyncio.Future[Any]:
         future: asyncio.Future[Any] = self._loop.create_future()
         if self._transport is None or len(self._pending) >= PENDING_LIMIT:
             future.set_exception(StoreUnavailable("state server: the connection is lost or overloaded"))
             return future
         if not self._outgoing:
             self._loop.call_soon(self._flush)
-        self._outgoing.append(hiredis.pack_command(tuple(words)))  # type: ignore[arg-type]  # its stub says: one word
+        self._outgoing.append(hiredis.pack_command(tuple(arguments)))  # type: ignore[arg-type]  # its stub takes one
         self._pending.append(future)
         self._sent += 1
         return future
@@ -83,21 +84,21 @@ class Connection(asyncio.Protocol):
             return
         self._transport.write(b"".join(self._outgoing))
         self._outgoing.clear()
-        if self._watch is None:
-            self._watch = self._loop.call_later(TICK_SECONDS, self._tick)
+        if self._timer is None:
+            self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
 
     def _tick(self) -> None:
         """Compare the answers with what had been sent some ticks ago: no clock to read for each command."""
-        self._watch = None
+        self._timer = None
         answered = self._sent - len(self._pending)
-        if len(self._marks) == TICKS and answered < self._marks[0]:
+        if len(self._sent_at_ticks) == TIMEOUT_TICKS and answered < self._sent_at_ticks[0]:
             self.abort()
             return
         if not self._pending:
-            self._marks.clear()
+            self._sent_at_ticks.clear()
             return
-        self._marks.append(self._sent)
-        self._watch = self._loop.call_later(TICK_SECONDS, self._tick)
+        self._sent_at_ticks.append(self._sent)
+        self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -117,23 +118,23 @@ class Connection(asyncio.Protocol):
                 if future.done():
                     continue  # the caller went away
                 if isinstance(reply, hiredis.ReplyError):
-                    self._refused(future, Refusal(str(reply)))
+                    self._fail(future, ServerError(str(reply)))
                 else:
                     future.set_result(reply)
         except (hiredis.HiredisError, IndexError):
             self.abort()  # not the Redis protocol
 
-    def _refused(self, future: asyncio.Future[Any], refusal: Refusal) -> None:
-        future.set_exception(refusal)
-        if refusal.kind in NO_PRIMARY:
+    def _fail(self, future: asyncio.Future[Any], error: ServerError) -> None:
+        future.set_exception(error)
+        if error.kind in NO_PRIMARY:
             self._loop.call_soon(self.abort)  # no longer the primary: find the new one
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
             return
         self._transport = None
-        if self._watch is not None:
-            self._watch.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         reason = f"state server: {type(exc).__name__ if exc else 'no answer'}"
         while self._pending:
             future = self._pending.popleft()
@@ -148,7 +149,7 @@ class ReconnectingConnection:
     def __init__(
         self,
         find: Callable[[], Awaitable[Address]],
-        handshake: Sequence[Sequence[Word]] = (),
+        handshake: Sequence[Sequence[Argument]] = (),
         tls: SSLContext | None = None,
     ) -> None:
         self._find = find
@@ -159,10 +160,10 @@ class ReconnectingConnection:
         self._reconnecting: asyncio.Task[None] | None = None
         self._closed = False
 
-    def call(self, *words: Word) -> asyncio.Future[Any]:
+    def call(self, *arguments: Argument) -> asyncio.Future[Any]:
         if self._current is not None:
-            return self._current.call(words)
-        return asyncio.ensure_future(self._call_when_open(words))
+            return self._current.call(arguments)
+        return asyncio.ensure_future(self._call_when_open(arguments))
 
     async def close(self) -> None:
         self._closed = True
@@ -172,7 +173,7 @@ class ReconnectingConnection:
         if self._current is not None:
             self._current.abort()
 
-    async def _call_when_open(self, words: Sequence[Word]) -> Any:
+    async def _call_when_open(self, arguments: Sequence[Argument]) -> Any:
         if self._attempt is None:
             self._reconnect()
         if self._attempt is None:
@@ -182,7 +183,7 @@ class ReconnectingConnection:
                 connection = await asyncio.shield(self._attempt)
         except TimeoutError:
             raise StoreUnavailable("state server: no connection") from None
-        return await connection.call(words)
+        return await connection.call(arguments)
 
     def _reconnect(self) -> None:
         if not self._closed:
@@ -214,7 +215,7 @@ class ReconnectingConnection:
                 lambda: Connection(self._on_lost), address.host, address.port, ssl=self._tls
             )
             try:
-                answers = await asyncio.gather(*(connection.call(words) for words in self._handshake))
+                answers = await asyncio.gather(*(connection.call(arguments) for arguments in self._handshake))
                 if any(isinstance(answer, list) and answer[0] == b"slave" for answer in answers):
                     raise StoreUnavailable("this server is a replica")
             except BaseException:

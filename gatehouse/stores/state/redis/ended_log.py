@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from gatehouse.stores.state.protocol import Ending, Session
-    from gatehouse.stores.state.redis.connection import Word
+    from gatehouse.stores.state.redis.connection import Argument
 
 ENDED_LOG = b"gatehouse:{ended}"
 BEFORE_ALL = "0-0"
@@ -39,7 +39,7 @@ class EndedLog:
     def __init__(self, run: Callable[..., Awaitable[Any]], *, in_one_step: bool) -> None:
         self._run = run
         self._in_one_step = in_one_step
-        self._unwritten: deque[tuple[Word, ...]] = deque(maxlen=UNWRITTEN_MAX)
+        self._unwritten: deque[tuple[Argument, ...]] = deque(maxlen=UNWRITTEN_MAX)
         self.keys = (ENDED_LOG,) if in_one_step else ()  # for the scripts that end sessions
 
     async def follow_up(self, ended: Sequence[Session], ending: Ending | None, user: int | None = None) -> None:
@@ -49,24 +49,24 @@ class EndedLog:
         entries = [str(user)] if user is not None and ending.credential else []
         entries += [session.id for session in ended if session.ends > ending.at]
         if entries:
-            self._unwritten.append((*words_of(ending), *entries))
+            self._unwritten.append((*ending_arguments(ending), *entries))
         with suppress(StoreUnavailable):
             await self.retry()
 
     async def retry(self) -> None:
         while self._unwritten:
-            words = self._unwritten.popleft()
+            arguments = self._unwritten.popleft()
             try:
-                await self._run(_APPEND, (ENDED_LOG, ENDED_LOG), *words)
+                await self._run(_APPEND, (ENDED_LOG, ENDED_LOG), *arguments)
             except StoreUnavailable:
-                self._unwritten.appendleft(words)
+                self._unwritten.appendleft(arguments)
                 raise
 
     async def read(self, after: str, limit: int) -> EndedPage:
         return page(after, *await self._run(_READ, (ENDED_LOG,), after or BEFORE_ALL, limit))
 
 
-def words_of(ending: Ending | None) -> tuple[Word, ...]:
+def ending_arguments(ending: Ending | None) -> tuple[Argument, ...]:
     """What `record_ended.lua` is told."""
     if ending is None:
         return ()

@@ -29,8 +29,8 @@ from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, BackoffPolicy, Failures, Rotation, Session
 from gatehouse.stores.state.redis import advice
 from gatehouse.stores.state.redis.cluster import connect, read_url
-from gatehouse.stores.state.redis.connection import Refusal, Word
-from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, words_of
+from gatehouse.stores.state.redis.connection import Argument, ServerError
+from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, ending_arguments
 from gatehouse.stores.state.redis.script import Script
 
 if TYPE_CHECKING:
@@ -68,26 +68,26 @@ class RedisState:
         self._ended_log = EndedLog(self._run, in_one_step=not self._cluster)
         self._commands: Counter[str] = Counter()
 
-    def _call(self, key: bytes, name: str, *words: Word) -> Awaitable[Any]:
+    def _call(self, key: bytes, name: str, *arguments: Argument) -> Awaitable[Any]:
         self._commands[name.lower()] += 1
-        return self._servers.call(key, name, *words)
+        return self._servers.call(key, name, *arguments)
 
-    async def _run(self, script: Script, keys: tuple[bytes, ...], *words: Word) -> Any:
+    async def _run(self, script: Script, keys: tuple[bytes, ...], *arguments: Argument) -> Any:
         try:
-            return await self._call(keys[0], "EVALSHA", script.digest, len(keys), *keys, *words)
-        except Refusal as refusal:
-            if refusal.kind != "NOSCRIPT":
+            return await self._call(keys[0], "EVALSHA", script.digest, len(keys), *keys, *arguments)
+        except ServerError as error:
+            if error.kind != "NOSCRIPT":
                 raise
         # Refused before anything was done, so it can be said again, this time in full.
-        return await self._call(keys[0], "EVAL", script.text, len(keys), *keys, *words)
+        return await self._call(keys[0], "EVAL", script.text, len(keys), *keys, *arguments)
 
     # Sessions
 
     async def open_session(
         self, session: Session, at_most: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        words = (session.id, _packed(session), at_most, repr(session.opened), KEEP_ENDED, *words_of(ending))
-        epoch, *gone = await self._run(_OPEN_SESSION, (_user(session.user), *self._ended_log.keys), *words)
+        arguments = (session.id, _packed(session), at_most, repr(session.opened), KEEP_ENDED, *ending_arguments(ending))
+        epoch, *gone = await self._run(_OPEN_SESSION, (_user(session.user), *self._ended_log.keys), *arguments)
         evicted = _pairs(gone, epoch)
         await self._ended_log.follow_up(evicted, ending)
         return session._replace(epoch=int(epoch or 0)), evicted
@@ -107,9 +107,9 @@ class RedisState:
                     raise RateExceeded(wait)
             limits = ()
         keys = (_user(session_id.partition("-")[0]), *(_named(b"gatehouse:rate:", key) for key, _ in limits))
-        words = [word for _, rate in limits for word in _rate_words(rate)]
+        arguments = [argument for _, rate in limits for argument in _rate_arguments(rate)]
         found = await self._run(
-            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), KEEP_ENDED, *words
+            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), KEEP_ENDED, *arguments
         )
         if found is None:
             return None
@@ -120,7 +120,7 @@ class RedisState:
 
     async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
         keys = (_user(session_id.partition("-")[0]), *self._ended_log.keys)
-        packed, epoch = await self._run(_END_SESSION, keys, session_id, *words_of(ending))
+        packed, epoch = await self._run(_END_SESSION, keys, session_id, *ending_arguments(ending))
         session = _unpacked(session_id, packed, epoch) if packed else None
         await self._ended_log.follow_up([session] if session else [], ending)
         return session
@@ -133,7 +133,7 @@ class RedisState:
         self, user: int, keep: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
         keys = (_user(user), *self._ended_log.keys)
-        found = await self._run(_END_SESSIONS, keys, keep or "", user, *words_of(ending))
+        found = await self._run(_END_SESSIONS, keys, keep or "", user, *ending_arguments(ending))
         ended = [session for session in _oldest_first(found) if session.id != keep]
         await self._ended_log.follow_up(ended, ending, user)
         return ended
@@ -166,7 +166,9 @@ class RedisState:
     # Limits
 
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
-        return float(await self._run(_RATE_LIMIT, (_named(b"gatehouse:rate:", key),), repr(now), *_rate_words(rate)))
+        return float(
+            await self._run(_RATE_LIMIT, (_named(b"gatehouse:rate:", key),), repr(now), *_rate_arguments(rate))
+        )
 
     async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(
@@ -212,8 +214,8 @@ class RedisState:
 
     async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
         name = _named(b"gatehouse:value:", key)
-        words = (_text(expected or ""), int(expected is not None), _text(new), repr(expires), repr(now))
-        return bool(await self._run(_SWAP_VALUE, (name,), *words, _life(expires, now)))
+        arguments = (_text(expected or ""), int(expected is not None), _text(new), repr(expires), repr(now))
+        return bool(await self._run(_SWAP_VALUE, (name,), *arguments, _life(expires, now)))
 
     # Housekeeping
 
@@ -250,7 +252,7 @@ def _named(prefix: bytes, key: str) -> bytes:
     return prefix + _text(key)
 
 
-def _rate_words(rate: Rate) -> tuple[Word, Word]:
+def _rate_arguments(rate: Rate) -> tuple[Argument, Argument]:
     """The seconds between two events at the full rate, and the seconds of the rate."""
     return repr(rate.seconds / rate.count), rate.seconds
 
