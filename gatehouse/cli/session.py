@@ -59,7 +59,7 @@ async def list_(service: Service, name: str | None, limit: int, *, everybody: bo
         raise click.UsageError("name a user, or say --all")
     found: list[dict[str, Any]] = []
     async for user, username in _users(service, name):
-        found += [_summary(each, username) for each in await service.sessions.of(user)]
+        found += [_summary(each, username) for each in await service.sessions.of_user(user)]
         if len(found) > limit:
             break
     output.records(found[:limit], _COLUMNS, as_json=as_json, nothing="No sessions.")

@@ -128,7 +128,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
       gatehouse user show ann
     """
     profile = await service.accounts.user(name)
-    sessions = await service.sessions.of(profile.user.id)
+    sessions = await service.sessions.of_user(profile.user.id)
     facts = _summary(profile) | {
         "avatar": profile.user.avatar,
         "gender": GENDERS[profile.user.gender],

@@ -47,7 +47,7 @@ def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
             sessions=core.sessions,
             changes=accounts.user_changes,
             clock=core.clock,
-            session_max=core.settings.session_max,
+            absolute_lifetime=core.settings.session_max,
         ),
         lockouts=Lockouts(throttle=core.throttle, users=core.stores.users, sessions=core.sessions, audit=core.audit),
         password_links=PasswordLinks(

@@ -21,7 +21,7 @@ log = logs.named("gatehouse")
 
 class RespawnPolicy:
     def __init__(self, workers: int) -> None:
-        self._at_most = max(MAX_EARLY_EXITS, 10 * workers)
+        self._max_early_exits = max(MAX_EARLY_EXITS, 10 * workers)
         self._started: dict[int, float] = {}
         self._early = 0
 
@@ -34,7 +34,7 @@ class RespawnPolicy:
         early = now - self._started.get(worker, float("-inf")) < EARLY_EXIT_SECONDS
         self._early = self._early + 1 if early else 0
         log.warning("a worker has died", worker=worker + 1)
-        return now if self._early >= self._at_most else float("-inf")
+        return now if self._early >= self._max_early_exits else float("-inf")
 
     def clear(self) -> None:
         """Called by granian after a reload; start times are kept, since they are what the policy reads."""

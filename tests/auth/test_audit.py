@@ -62,7 +62,7 @@ def test_a_lock_is_an_event(gatehouse: InProcess) -> None:
 
 def test_the_lock_of_a_password_change_is_an_event(gatehouse: InProcess) -> None:
     tokens = gatehouse.login().data
-    session = gatehouse.run(gatehouse.service.sessions.of(1))[0].id
+    session = gatehouse.run(gatehouse.service.sessions.of_user(1))[0].id
     body = {"currentPassword": "wrong", "newPassword": "a quite new password"}
     for _ in range(4):
         gatehouse.request("PUT", "/api/v1/users/me/password", token=tokens["accessToken"], body=body)
@@ -103,7 +103,7 @@ def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
         answer = gatehouse.refresh(longest["refreshToken"])
         longest = answer.data if answer.status == 200 else longest
     login(), login(), login()  # one too many
-    session = gatehouse.run(service.sessions.of(1))[0]
+    session = gatehouse.run(service.sessions.of_user(1))[0]
     gatehouse.run(service.sessions.end(session.id, SessionEnd.OPERATOR, Caller()))
     mine, _ = login(), login()
     gatehouse.request("DELETE", "/api/v1/users/me/sessions", token=mine["accessToken"])

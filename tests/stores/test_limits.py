@@ -19,7 +19,7 @@ from tests.stores.conftest import Opener, empty_postgres, empty_redis
 from tests.support.engines import PostgresServer, RedisServer
 
 NOW = 1_800_000_000.5
-WAITS = BackoffPolicy(free=3, window=60, steps=(10, 20, 40), memory=1000)
+WAITS = BackoffPolicy(free=3, window=60, steps=(10, 20, 40), kept_seconds=1000)
 
 
 async def test_a_captcha_is_used_up_once(states: Opener) -> None:
@@ -117,7 +117,7 @@ RULES = st.builds(
     free=st.integers(1, 4),
     window=st.integers(1, 120),
     steps=st.lists(st.integers(1, 60), min_size=1, max_size=4).map(lambda steps: tuple(sorted(steps))),
-    memory=st.integers(1, 300),
+    kept_seconds=st.integers(1, 300),
 )
 
 

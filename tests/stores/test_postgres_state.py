@@ -24,7 +24,7 @@ from tests.support.running import free_port
 
 NOW = 1_800_000_000.5
 BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 1
-POLICY = BackoffPolicy(free=1, window=60, steps=(1000,), memory=1000)
+POLICY = BackoffPolicy(free=1, window=60, steps=(1000,), kept_seconds=1000)
 
 
 def session(name: str = "a", user: int = 7) -> Session:
@@ -293,17 +293,17 @@ GOOD = {
     ],
 )
 def test_what_the_server_lacks_is_said(setting: str, value: str, word: str) -> None:
-    assert advice.of(GOOD) == []
-    [sentence] = advice.of({**GOOD, setting: value})
+    assert advice.for_settings(GOOD) == []
+    [sentence] = advice.for_settings({**GOOD, setting: value})
     assert sentence.startswith(setting)
     assert word in sentence
 
 
 def test_standbys_that_no_commit_waits_for_are_pointed_out() -> None:
     standbys = {**GOOD, "synchronous_standby_names": "one"}
-    assert advice.of(standbys) == []
+    assert advice.for_settings(standbys) == []
     assert "loses nothing acknowledged" in advice.durability(standbys)
-    [sentence] = advice.of({**standbys, "synchronous_commit": "local"})
+    [sentence] = advice.for_settings({**standbys, "synchronous_commit": "local"})
     assert "synchronous_commit is local" in sentence
     assert "can lose the last" in advice.durability({**standbys, "synchronous_commit": "local"})
     assert "can lose the last" in advice.durability(GOOD)

@@ -13,7 +13,7 @@ import pytest
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.protocol import KEEP_ENDED, RateLimit, Session, State
+from gatehouse.stores.state.protocol import ENDED_KEPT_SECONDS, RateLimit, Session, State
 from gatehouse.stores.state.sqlite import commits
 from gatehouse.stores.state.sqlite import engine as sqlite
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -30,7 +30,7 @@ def session(name: str = "a", user: int = 7, *, opened: float = NOW, ends: float 
         opened=opened,
         rotated=opened,
         ends=ends,
-        latest=opened + 1000,
+        absolute_end=opened + 1000,
         address="192.0.2.1",
         agent="Browser/1.0 (some words; 漢字)",
     )
@@ -75,7 +75,7 @@ async def test_a_rotation_never_goes_beyond_the_latest_end(state: State) -> None
     await state.open_session(session(), 50)
     rotation = await state.rotate_session(session().id, 1, NOW + 1, NOW + 99_999)
     assert rotation is not None
-    assert rotation.session.ends == rotation.session.latest == NOW + 1000
+    assert rotation.session.ends == rotation.session.absolute_end == NOW + 1000
 
 
 @pytest.mark.parametrize(("at", "rotated"), [(NOW + 99.9, True), (NOW + 100, False), (NOW + 101, False)])
@@ -186,7 +186,7 @@ async def test_a_session_that_ended_by_time_can_still_be_told_from_a_forgery(sta
 
 async def test_what_ended_long_ago_goes_with_the_sweep_or_the_next_login(state: State) -> None:
     await state.open_session(session("old"), 50)
-    later = NOW + 100 + KEEP_ENDED
+    later = NOW + 100 + ENDED_KEPT_SECONDS
     swept = list(await state.sweep(later))
     _, gone = await state.open_session(session("new", opened=later, ends=later + 10), 50)
     assert [one.id[2:5] for one in (*swept, *gone)] == ["old"]
@@ -243,7 +243,7 @@ async def test_a_state_file_of_an_earlier_release_is_brought_along(tmp_path: Pat
         before.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session()[:9])
     state = SQLiteState(path)
     assert list(await state.sessions_of(7)) == [session()]
-    assert [one.id for one in await state.sweep(NOW + 100 + KEEP_ENDED)] == [session().id]
+    assert [one.id for one in await state.sweep(NOW + 100 + ENDED_KEPT_SECONDS)] == [session().id]
     await state.close()
 
 

@@ -46,22 +46,22 @@ class LiveSessions:
         sessions: Sessions,
         changes: UserChanges,
         clock: Callable[[], float],
-        session_max: int,
+        absolute_lifetime: int,
     ) -> None:
         self._days = days
         self._users = users
         self._sessions = sessions
         self._changes = changes
         self._clock = clock
-        self._session_max = session_max
+        self._absolute_lifetime = absolute_lifetime
 
     async def page(self, start: int, limit: int) -> SessionPage:
         """Of everybody: at least `limit` sessions, unless there are no more or too many have logged out."""
         found: list[LiveSession] = []
-        since = day_of(self._clock() - self._session_max)
+        since = day_of(self._clock() - self._absolute_lifetime)
         for offset in range(start, start + PEOPLE_AT_MOST, PEOPLE_AT_ONCE):
             people = await self._days.people(since, offset=offset, limit=PEOPLE_AT_ONCE)
-            found += await self.of(people)
+            found += await self.of_users(people)
             if len(people) < PEOPLE_AT_ONCE:
                 return SessionPage(found, None)
             if len(found) >= limit:
@@ -71,14 +71,14 @@ class LiveSessions:
     async def search(self, keywords: str) -> SessionPage:
         """Sessions of the users that a search finds."""
         found = await self._users.page(limit=PEOPLE_AT_ONCE, search=keywords)
-        return SessionPage(await self.of([profile.user.id for profile in found]), None)
+        return SessionPage(await self.of_users([profile.user.id for profile in found]), None)
 
-    async def of(self, people: Sequence[int]) -> list[LiveSession]:
+    async def of_users(self, people: Sequence[int]) -> list[LiveSession]:
         names = await self._users.names(set(people))
         return [
             LiveSession(session, names.get(user, f"#{user}"))
             for user in people
-            for session in await self._sessions.of(user)
+            for session in await self._sessions.of_user(user)
         ]
 
     async def end(self, actor: Actor, session_id: str) -> None:

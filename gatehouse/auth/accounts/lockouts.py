@@ -31,7 +31,7 @@ class Lockouts:
     async def lift(self, actor: Actor, name: str) -> int:
         """Unlock a name, from everywhere; returns how many lockouts and counts were cleared."""
         user = await self._users.by_name(name)
-        sessions = await self._sessions.of(user.id) if user else ()
+        sessions = await self._sessions.of_user(user.id) if user else ()
         lifted = await self._throttle.failed_logins.lift(name, {session.address for session in sessions})
         if lifted:
             self._audit.record(

@@ -48,11 +48,11 @@ class SelfService:
         self._changing: set[int] = set()  # users whose change is under way in this worker
 
     async def sessions(self, principal: Principal) -> Sequence[Session]:
-        return await self._sessions.of(principal.claims.user)
+        return await self._sessions.of_user(principal.claims.user)
 
     async def end_session(self, principal: Principal, session_id: str, caller: Caller) -> None:
         """End a session of the caller. A session of another user is reported as not found."""
-        if not any(session.id == session_id for session in await self._sessions.of(principal.claims.user)):
+        if not any(session.id == session_id for session in await self._sessions.of_user(principal.claims.user)):
             raise NoSuchSession(session_id)
         await self._sessions.end(session_id, SessionEnd.USER, caller)
 

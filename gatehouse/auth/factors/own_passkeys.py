@@ -47,13 +47,13 @@ class OwnPasskeys:
         self._clock = clock
 
     async def all(self, user: int) -> Sequence[Passkey]:
-        return await self._store.of(user)
+        return await self._store.of_user(user)
 
     async def options(self, principal: Principal, proof: Proof, caller: Caller) -> dict[str, Any]:
         await self._prove(principal, proof, caller)
         user = principal.cached.profile.user
         return self._ceremonies.registration_options(
-            user.id, user.username, user.nickname, await self._store.of(user.id)
+            user.id, user.username, user.nickname, await self._store.of_user(user.id)
         )
 
     async def register(
@@ -79,7 +79,7 @@ class OwnPasskeys:
         )
         number = await self._store.add(passkey)
         self._record(Event.FACTOR_ADDED, principal, caller, factor="passkey", passkey=number)
-        return next(each for each in await self._store.of(made.user) if each.id == number)
+        return next(each for each in await self._store.of_user(made.user) if each.id == number)
 
     async def remove(self, principal: Principal, passkey: int, proof: Proof, caller: Caller) -> None:
         await self._prove(principal, proof, caller)

@@ -73,7 +73,7 @@ class Places:
         events = (Event.LOGIN.value, Event.LOGIN_NEW_PLACE.value)
         entries = await self._trail.read(newest=2 * RECENT, user=user, events=events)
         new = {entry.session for entry in entries if entry.event == Event.LOGIN_NEW_PLACE}
-        live = {session.id for session in await self._sessions.of(user)}
+        live = {session.id for session in await self._sessions.of_user(user)}
         logins = [_login(entry, new, live) for entry in reversed(entries) if entry.event == Event.LOGIN]
         return logins[:RECENT]
 

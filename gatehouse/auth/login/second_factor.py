@@ -96,7 +96,7 @@ class SecondFactor:
         self._audit.record(
             Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
         )
-        if await self._passkeys.of(found.user.id):
+        if await self._passkeys.of_user(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
             raise PasskeyNeeded(self._enrol_at)
         raise EnrolmentRequired(self._tickets.make(found.user).text, self._enrol_at)

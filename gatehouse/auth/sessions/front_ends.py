@@ -34,7 +34,7 @@ class FrontEnds:
         if not await self._state.has_mark(_mark(session, front_end), now):
             await self._state.set_mark(_mark(session, front_end), now + self._keep, now)
 
-    async def of(self, session: str) -> FrontEnd:
+    async def of_session(self, session: str) -> FrontEnd:
         """An older console of unknown version counts as the oldest: there a scope read wrongly shows less, not more."""
         now = self._clock()
         for front_end in (FrontEnd.NUMBERS, FrontEnd.WORDS):

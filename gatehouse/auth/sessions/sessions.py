@@ -1,6 +1,6 @@
 """The rules of a session, all of them.
 
-A login opens one. It ends `idle` seconds after its last refresh, `longest` seconds after login, or when it is
+A login opens one. It ends `idle` seconds after its last refresh, `absolute` seconds after login, or when it is
 revoked; from that moment none of its tokens is accepted anywhere. Each refresh raises the
 session's generation by one; the refresh token of generation n is:
 
@@ -40,7 +40,7 @@ class Lifetimes(NamedTuple):
 
     access: int
     idle: int
-    longest: int
+    absolute: int
     grace: int
 
 
@@ -64,34 +64,35 @@ def classify_refresh_token(session: Session, generation: int, now: float, grace:
 
 
 def expiry_reason(session: Session) -> SessionEnd:
-    return SessionEnd.ABSOLUTE if session.ends >= session.latest else SessionEnd.IDLE
+    return SessionEnd.ABSOLUTE if session.ends >= session.absolute_end else SessionEnd.IDLE
 
 
 class Sessions:
     def __init__(
-        self, state: State, audit: Audit, clock: Callable[[], float], lifetimes: Lifetimes, at_most: int
+        self, state: State, audit: Audit, clock: Callable[[], float], lifetimes: Lifetimes, max_sessions: int
     ) -> None:
         self._state = state
         self._audit = audit
         self._clock = clock
         self._lifetimes = lifetimes
-        self._at_most = at_most
+        self._max_sessions = max_sessions
 
     async def open(self, user: int, caller: Caller) -> Session:
         now = self._clock()
-        latest = now + self._lifetimes.longest
+        absolute_end = now + self._lifetimes.absolute
         session = Session(
             id=new_session_id(user),
             user=user,
             generation=1,
             opened=now,
             rotated=now,
-            ends=min(now + self._lifetimes.idle, latest),
-            latest=latest,
+            ends=min(now + self._lifetimes.idle, absolute_end),
+            absolute_end=absolute_end,
             address=caller.address,
             agent=caller.agent[:AGENT_LENGTH],
         )
-        opened, evicted = await self._state.open_session(session, self._at_most, self._ending(SessionEnd.LIMIT))
+        ending = self._new_ending(SessionEnd.LIMIT)
+        opened, evicted = await self._state.open_session(session, self._max_sessions, ending)
         for oldest in evicted:
             self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), caller)
         return opened
@@ -137,7 +138,7 @@ class Sessions:
 
     async def end(self, session_id: str, reason: SessionEnd, caller: Caller) -> Session | None:
         """End one session; what is returned was ended by this call and by no other."""
-        session = await self._state.end_session(session_id, self._ending(reason))
+        session = await self._state.end_session(session_id, self._new_ending(reason))
         if session is not None:
             self._record_end(session, reason, caller)
         return session
@@ -146,12 +147,12 @@ class Sessions:
         self, user: int, reason: SessionEnd, caller: Caller, *, keep: str | None = None
     ) -> Sequence[Session]:
         credential = reason in CREDENTIAL_CHANGES
-        ended = await self._state.end_sessions_of(user, keep, self._ending(reason, credential=credential))
+        ended = await self._state.end_sessions_of(user, keep, self._new_ending(reason, credential=credential))
         for session in ended:
             self._record_end(session, reason, caller)
         return ended
 
-    async def of(self, user: int) -> Sequence[Session]:
+    async def of_user(self, user: int) -> Sequence[Session]:
         """The user's live sessions, newest first."""
         now = self._clock()
         return [session for session in reversed(await self._state.sessions_of(user)) if session.ends > now]
@@ -163,7 +164,7 @@ class Sessions:
             self._record_end(session, expiry_reason(session), Caller())
         return len(swept)
 
-    def _ending(self, reason: SessionEnd, *, credential: bool = False) -> Ending:
+    def _new_ending(self, reason: SessionEnd, *, credential: bool = False) -> Ending:
         return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW, credential)
 
     def _record_end(self, session: Session, reason: SessionEnd, caller: Caller) -> None:

@@ -45,7 +45,7 @@ class Passkeys:
         found = await self._database.look_up(_BY_CREDENTIAL, credential_id=credential)
         return Passkey(*found[0]) if found else None
 
-    async def of(self, user: int) -> Sequence[Passkey]:
+    async def of_user(self, user: int) -> Sequence[Passkey]:
         """Oldest first."""
         return [Passkey(*row) for row in await self._database.look_up(_OF_USER, user_id=user)]
 

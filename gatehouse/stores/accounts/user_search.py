@@ -98,9 +98,9 @@ class UserSearch:
             ids = await db.scalars(select(users.c.id).where(*conditions).order_by(*order).offset(offset).limit(limit))
             return total, await _listed(db, list(ids))
 
-    async def each(self, wanted: UserFilter, at_most: int) -> AsyncIterator[list[ListedUser]]:
-        """All of them in the order of their ids, in batches; no more than `at_most` of them."""
-        after, left = 0, at_most
+    async def each(self, wanted: UserFilter, limit: int) -> AsyncIterator[list[ListedUser]]:
+        """All of them in the order of their ids, in batches; no more than `limit` of them."""
+        after, left = 0, limit
         while left > 0:
             async with self._database.reading() as db:
                 conditions = wanted.conditions(db.dialect.name)
@@ -112,9 +112,9 @@ class UserSearch:
             yield found
             after, left = ids[-1], left - len(ids)
 
-    async def options(self, at_most: int) -> Sequence[tuple[int, str]]:
+    async def options(self, limit: int) -> Sequence[tuple[int, str]]:
         """Enabled users by id and nickname."""
-        query = select(users.c.id, users.c.nickname).where(users.c.enabled).order_by(users.c.id).limit(at_most)
+        query = select(users.c.id, users.c.nickname).where(users.c.enabled).order_by(users.c.id).limit(limit)
         async with self._database.reading() as db:
             return [(row.id, row.nickname) for row in await db.execute(query)]
 

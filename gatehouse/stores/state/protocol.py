@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 # An expired session is kept this long, so that the next refresh can be told apart from a forgery
 # and the end can be recorded with its reason.
-KEEP_ENDED = 86400
+ENDED_KEPT_SECONDS = 86400
 
 # An epoch is kept as long as a session of its user, and at least this long after it was raised: far longer than any
 # process caches a profile, so that an epoch which starts again at 0 is never taken for an older 0.
-KEEP_EPOCH = 86400
+EPOCH_KEPT_SECONDS = 86400
 
 
 # The log of ended sessions holds at most this many; the oldest are dropped, and a reader who missed them is told.
@@ -37,8 +37,8 @@ class Session(NamedTuple):
     generation: int
     opened: float
     rotated: float
-    ends: float  # without a further refresh; never later than `latest`
-    latest: float
+    ends: float  # without a further refresh; never later than `absolute_end`
+    absolute_end: float  # however often it is refreshed; stored as `latest`
     address: str
     agent: str
     epoch: int = 0  # of the user, read in the same step
@@ -64,14 +64,14 @@ class Rotation(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How an end is written into the log of ended sessions. It stays there for `keep` seconds.
+    """How an end is written into the log of ended sessions. It stays there for `kept_seconds`.
 
     `credential`: the user's password was changed or the user disabled, which is an entry of its own.
     """
 
     at: float
     reason: str
-    keep: int
+    kept_seconds: int
     credential: bool = False
 
 
@@ -102,7 +102,7 @@ class BackoffPolicy(NamedTuple):
     free: int
     window: int
     steps: tuple[int, ...]
-    memory: int
+    kept_seconds: int
 
 
 class Failures(NamedTuple):
@@ -118,10 +118,10 @@ class Failures(NamedTuple):
 class State(Protocol):
     # Sessions
     async def open_session(
-        self, session: Session, at_most: int, ending: Ending | None = None
+        self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
         """Store a new session. Returns it with its user's epoch, and those that went for it, oldest first: the
-        oldest to keep `at_most`, and with an engine that sweeps here those ended long ago.
+        oldest to keep `max_sessions`, and with an engine that sweeps here those ended long ago.
 
         Here and below: with `ending`, each session that is removed before its time is written into the log of ended
         sessions, in the same atomic step. (On a Redis Cluster in a second step, before the call returns.)
@@ -137,7 +137,7 @@ class State(Protocol):
     ) -> Rotation | None:
         """Advance the generation by one if it still is `generation` and the session is live at `now`.
 
-        The new end is `ends` or the session's latest end, whichever is earlier. None: no such session.
+        The new end is `ends` or the session's absolute end, whichever is earlier. None: no such session.
 
         Before that, one event is counted under each of `limits` in their order, as by `rate_limit`, whatever becomes of
         the rotation. The first that is exceeded raises `RateExceeded`: it and those after it are not counted, and the

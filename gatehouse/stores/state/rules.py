@@ -36,7 +36,7 @@ def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now:
     """The record after one more failure; None if the key is locked and the failure does not count.
 
     Free failures are counted in a window that starts with the first. The one that uses up the last free failure
-    starts the first lockout; from then on every failure is a step further, until `policy.memory` seconds pass
+    starts the first lockout; from then on every failure is a step further, until `policy.kept_seconds` seconds pass
     without one.
     """
     if before is None or now >= forgotten_at(before, policy):
@@ -54,4 +54,4 @@ def forgotten_at(failures: Failures, policy: BackoffPolicy) -> float:
     """When a record no longer says anything."""
     if failures.level == 0:
         return failures.since + policy.window
-    return failures.until + policy.memory
+    return failures.until + policy.kept_seconds

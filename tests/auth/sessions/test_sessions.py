@@ -40,7 +40,7 @@ class Model:
     opened: float
     rotated: float
     ends: float
-    latest: float
+    absolute_end: float
     refresh_tokens: list[str]  # one a generation, oldest first
     access_tokens: list[tuple[str, float]] = field(default_factory=list)
     ended: bool = False
@@ -134,7 +134,7 @@ class SessionRules(RuleBasedStateMachine):
             assert answer.data["refreshToken"] not in session.refresh_tokens
             session.refresh_tokens.append(answer.data["refreshToken"])
             session.rotated = now
-            session.ends = min(now + IDLE, session.latest)
+            session.ends = min(now + IDLE, session.absolute_end)
         elif alive and behind == 1 and now < session.rotated + GRACE:
             assert answer.data["refreshToken"] == session.refresh_tokens[-1]
         else:

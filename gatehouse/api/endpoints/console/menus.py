@@ -58,7 +58,7 @@ class MenuEndpoints:
 
     async def menus(self, request: Request, principal: Principal) -> Reply:
         keywords = request.query_as(MenuQuery).keywords.casefold()
-        front_end = await self._front_ends.of(principal.claims.session)
+        front_end = await self._front_ends.of_session(principal.claims.session)
         menus = await self._menus.all()
         if keywords:
             found = with_parents(menus, [menu.id for menu in menus if keywords in menu.name.casefold()])
@@ -76,7 +76,7 @@ class MenuEndpoints:
 
     async def form(self, request: Request, principal: Principal) -> Reply:
         menu = await self._menus.get(request.path_id())
-        front_end = await self._front_ends.of(principal.claims.session)
+        front_end = await self._front_ends.of_session(principal.claims.session)
         return success(MenuForm(**_form(menu, front_end)), request.language)
 
     async def add(self, request: Request, principal: Principal) -> Reply:

@@ -59,7 +59,7 @@ class RoleEndpoints:
             for role in await self._sorted()
             if keywords in role.name.casefold() or keywords in role.code.casefold()
         ]
-        front_end = await self._front_ends.of(principal.claims.session)
+        front_end = await self._front_ends.of_session(principal.claims.session)
         page = found[query.offset : query.offset + query.pageSize]
         rows = [_row(role, front_end, request.language) for role in page]
         return success(Page(rows, len(found)), request.language)
@@ -75,7 +75,7 @@ class RoleEndpoints:
 
     async def form(self, request: Request, principal: Principal) -> Reply:
         role = await self._role(request)
-        front_end = await self._front_ends.of(principal.claims.session)
+        front_end = await self._front_ends.of_session(principal.claims.session)
         form = RoleForm(
             id=str(role.id),
             name=role.name,
@@ -125,7 +125,7 @@ class RoleEndpoints:
             values["enabled"] = bool(number("status", body.status))
         if body.dataScope is not UNSET and body.dataScope not in {None, ""}:
             scope = number("dataScope", body.dataScope or 0)
-            values["data_scope"] = _stored_scope(scope, await self._front_ends.of(principal.claims.session))
+            values["data_scope"] = _stored_scope(scope, await self._front_ends.of_session(principal.claims.session))
         if body.deptIds is UNSET:
             return values, None
         return values, [one for each in body.deptIds or () if (one := given_id("deptIds", each))]

@@ -40,7 +40,7 @@ class LiveSessionEndpoints:
 
     async def _page(self, query: LiveSessionQuery) -> SessionPage:
         if query.userId is not None:
-            return SessionPage(await self._live.of([query.userId]), None)
+            return SessionPage(await self._live.of_users([query.userId]), None)
         if keywords := query.keywords.strip():
             return await self._live.search(keywords)
         return await self._live.page(query.start, query.limit)

@@ -22,7 +22,7 @@ def values_of(ending: Ending | None) -> tuple[float | None, str | None, int | No
     """What the functions that end sessions are told; nothing is logged without an ending."""
     if ending is None:
         return None, None, None, ENDED_SESSIONS_MAX
-    return ending.at, ending.reason, ending.keep, ENDED_SESSIONS_MAX
+    return ending.at, ending.reason, ending.kept_seconds, ENDED_SESSIONS_MAX
 
 
 def number_of(position: str) -> int:

@@ -14,7 +14,7 @@ from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.postgres import advice, ended_log
 from gatehouse.stores.state.postgres import statements as sql
 from gatehouse.stores.state.postgres.pool import Pool
-from gatehouse.stores.state.protocol import KEEP_ENDED, BackoffPolicy, Failures, Rotation, Session
+from gatehouse.stores.state.protocol import ENDED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,9 +40,9 @@ class PostgresState:
     # Sessions
 
     async def open_session(
-        self, session: Session, at_most: int, ending: Ending | None = None
+        self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        stored = (session.user, session.id, *session[2:7], _text(session.address), _text(session.agent), at_most)
+        stored = (session.user, session.id, *session[2:7], _text(session.address), _text(session.agent), max_sessions)
         if ending is None:
             found = _sessions(row[1:] for row in await self._run(sql.OPEN_SESSIONS, *stored))
         else:
@@ -126,7 +126,7 @@ class PostgresState:
         return float(wait)
 
     async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
-        policy = (waits.free, waits.window, waits.memory, waits.steps)
+        policy = (waits.free, waits.window, waits.kept_seconds, waits.steps)
         return _failures(await self._run(sql.RECORD_FAILURE, _bytes(key), now, *policy))
 
     async def failures(self, key: str) -> Failures | None:
@@ -160,7 +160,7 @@ class PostgresState:
     # Housekeeping
 
     async def sweep(self, now: float) -> Sequence[Session]:
-        return _sessions(await self._run(sql.SWEEP, now, now - KEEP_ENDED, SWEEP_BATCH))
+        return _sessions(await self._run(sql.SWEEP, now, now - ENDED_KEPT_SECONDS, SWEEP_BATCH))
 
     def counts(self) -> Mapping[str, int]:
         return {"call": self._pool.calls, "round_trip": self._pool.round_trips}
@@ -174,7 +174,7 @@ class PostgresState:
         return str(identity)
 
     async def advice(self) -> list[str]:
-        return advice.of(await self._settings())
+        return advice.for_settings(await self._settings())
 
     async def durability(self) -> str:
         return advice.durability(await self._settings())

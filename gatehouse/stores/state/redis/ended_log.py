@@ -70,8 +70,8 @@ def ending_arguments(ending: Ending | None) -> tuple[Argument, ...]:
     """What `record_ended.lua` is told."""
     if ending is None:
         return ()
-    oldest = f"{max(0, int((ending.at - ending.keep) * 1000))}-0"
-    return repr(ending.at), ending.reason, oldest, ENDED_SESSIONS_MAX, ending.keep, int(ending.credential)
+    oldest = f"{max(0, int((ending.at - ending.kept_seconds) * 1000))}-0"
+    return repr(ending.at), ending.reason, oldest, ENDED_SESSIONS_MAX, ending.kept_seconds, int(ending.credential)
 
 
 def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedPage:

@@ -26,7 +26,14 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.protocol import KEEP_ENDED, KEEP_EPOCH, BackoffPolicy, Failures, Rotation, Session
+from gatehouse.stores.state.protocol import (
+    ENDED_KEPT_SECONDS,
+    EPOCH_KEPT_SECONDS,
+    BackoffPolicy,
+    Failures,
+    Rotation,
+    Session,
+)
 from gatehouse.stores.state.redis import advice
 from gatehouse.stores.state.redis.cluster import connect, read_url
 from gatehouse.stores.state.redis.connection import Argument, ServerError
@@ -78,16 +85,17 @@ class RedisState:
         except ServerError as error:
             if error.kind != "NOSCRIPT":
                 raise
-        # Refused before anything was done, so it can be said again, this time in full.
+        # The server has run nothing, so the script can be sent again, this time in full.
         return await self._call(keys[0], "EVAL", script.text, len(keys), *keys, *arguments)
 
     # Sessions
 
     async def open_session(
-        self, session: Session, at_most: int, ending: Ending | None = None
+        self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        arguments = (session.id, _packed(session), at_most, repr(session.opened), KEEP_ENDED, *ending_arguments(ending))
-        epoch, *gone = await self._run(_OPEN_SESSION, (_user(session.user), *self._ended_log.keys), *arguments)
+        keys = (_user(session.user), *self._ended_log.keys)
+        arguments = (session.id, _packed(session), max_sessions, repr(session.opened), ENDED_KEPT_SECONDS)
+        epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *ending_arguments(ending))
         evicted = _pairs(gone, epoch)
         await self._ended_log.follow_up(evicted, ending)
         return session._replace(epoch=int(epoch or 0)), evicted
@@ -109,7 +117,7 @@ class RedisState:
         keys = (_user(session_id.partition("-")[0]), *(_named(b"gatehouse:rate:", key) for key, _ in limits))
         arguments = [argument for _, rate in limits for argument in _rate_arguments(rate)]
         found = await self._run(
-            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), KEEP_ENDED, *arguments
+            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), ENDED_KEPT_SECONDS, *arguments
         )
         if found is None:
             return None
@@ -154,7 +162,7 @@ class RedisState:
         for start in range(0, len(everyone), EPOCH_BATCH):
             batch = everyone[start : start + EPOCH_BATCH]
             await asyncio.gather(
-                *(self._run(_RAISE_EPOCH, (_user(user),), int(now * 1000), KEEP_EPOCH) for user in batch),
+                *(self._run(_RAISE_EPOCH, (_user(user),), int(now * 1000), EPOCH_KEPT_SECONDS) for user in batch),
             )
 
     # Captchas
@@ -178,7 +186,7 @@ class RedisState:
             repr(now),
             waits.free,
             waits.window,
-            waits.memory,
+            waits.kept_seconds,
             *waits.steps,
         )
         return _failures(key, after) if after else None
@@ -270,13 +278,13 @@ def _life(expires: float, now: float) -> int:
 
 
 def _packed(session: Session) -> bytes:
-    times = " ".join(map(repr, (session.opened, session.rotated, session.ends, session.latest)))
+    times = " ".join(map(repr, (session.opened, session.rotated, session.ends, session.absolute_end)))
     return _text(f"{session.generation} {times} {session.address} {session.agent}")
 
 
 def _unpacked(session_id: str, packed: bytes, epoch: bytes | None) -> Session:
     text = packed.decode("utf-8", "surrogatepass")
-    generation, opened, rotated, ends, latest, address, agent = text.split(" ", 6)
+    generation, opened, rotated, ends, absolute_end, address, agent = text.split(" ", 6)
     return Session(
         session_id,
         int(session_id.partition("-")[0]),
@@ -284,7 +292,7 @@ def _unpacked(session_id: str, packed: bytes, epoch: bytes | None) -> Session:
         float(opened),
         float(rotated),
         float(ends),
-        float(latest),
+        float(absolute_end),
         address,
         agent,
         int(epoch or 0),

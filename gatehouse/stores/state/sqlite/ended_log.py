@@ -26,7 +26,7 @@ def append(db: apsw.Connection, sessions: Sequence[str], ending: Ending) -> None
         return
     db.executemany(
         "INSERT INTO ended_sessions (session, at, reason, expires) VALUES (?, ?, ?, ?)",
-        [(session, ending.at, ending.reason, ending.at + ending.keep) for session in sessions],
+        [(session, ending.at, ending.reason, ending.at + ending.kept_seconds) for session in sessions],
     )
     db.execute("DELETE FROM ended_sessions WHERE position <= ?", (db.last_insert_rowid() - ENDED_SESSIONS_MAX,))
 

@@ -14,7 +14,7 @@ import apsw
 
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
 from gatehouse.stores.state.protocol import (
-    KEEP_ENDED,
+    ENDED_KEPT_SECONDS,
     BackoffPolicy,
     Failures,
     Rotation,
@@ -95,15 +95,15 @@ class SQLiteState:
     # Sessions
 
     async def open_session(
-        self, session: Session, at_most: int, ending: Ending | None = None
+        self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
             db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
             [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
             [(number,)] = db.execute("SELECT count(*) FROM sessions WHERE user = ?", (session.user,))
-            if number <= at_most:
+            if number <= max_sessions:
                 return opened, []
-            oldest = db.execute(_OLDEST, (session.user, session.id, number - at_most)).fetchall()
+            oldest = db.execute(_OLDEST, (session.user, session.id, number - max_sessions)).fetchall()
             return opened, _remove(db, [Session._make(row) for row in oldest], ending)
 
         return await self._writer.write(work)
@@ -266,7 +266,7 @@ class SQLiteState:
         def work(db: apsw.Connection) -> list[Session]:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
-                (day_of(now - KEEP_ENDED), now - KEEP_ENDED, SWEEP_BATCH),
+                (day_of(now - ENDED_KEPT_SECONDS), now - ENDED_KEPT_SECONDS, SWEEP_BATCH),
             ).fetchall()
             for table, key, column in (
                 ("captchas", "fingerprint", "expires"),

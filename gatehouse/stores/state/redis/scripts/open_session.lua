@@ -4,7 +4,7 @@
 --         `record_ended`
 --   out   the epoch, then id and session of each that went, oldest first
 local user = KEYS[1]
-local id, session, at_most, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local id, session, max_sessions, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local epoch, others = false, {}
 local fields = redis.call('HGETALL', user)
@@ -24,7 +24,7 @@ table.sort(others, function(a, b)
 end)
 
 local out = { epoch }
-local too_many = #others + 1 - at_most
+local too_many = #others + 1 - max_sessions
 for place, other in ipairs(others) do
   if place <= too_many or other.ends + keep <= now then
     redis.call('HDEL', user, other.id)

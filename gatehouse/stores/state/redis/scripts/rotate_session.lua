@@ -15,14 +15,14 @@ local found = redis.call('HMGET', user, id, 'epoch')
 local session, epoch = found[1], found[2]
 if not session then return false end
 
-local generation, opened, ends, latest, origin =
+local generation, opened, ends, absolute_end, origin =
   string.match(session, '^(%S+) (%S+) %S+ (%S+) (%S+) (.*)$')
 if generation ~= presented or tonumber(ends) <= now then return { 0, session, epoch } end
 
 -- Times stay the text they came as: printing a number here could round it.
 local new_ends = ARGV[4]
-if tonumber(latest) < tonumber(new_ends) then new_ends = latest end
-session = table.concat({ string.format('%.0f', generation + 1), opened, ARGV[3], new_ends, latest, origin }, ' ')
+if tonumber(absolute_end) < tonumber(new_ends) then new_ends = absolute_end end
+session = table.concat({ string.format('%.0f', generation + 1), opened, ARGV[3], new_ends, absolute_end, origin }, ' ')
 redis.call('HSET', user, id, session)
 local life = math.ceil(tonumber(new_ends) - now + keep)
 if redis.call('TTL', user) < life then redis.call('EXPIRE', user, life) end
