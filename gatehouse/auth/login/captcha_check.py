@@ -41,7 +41,7 @@ class CaptchaCheck:
         self._clock = clock
         self._exempt = exempt
 
-    async def __call__(
+    async def check(
         self, username: str, captcha_id: str | None, answer: str | None, caller: Caller, *, is_second_factor_code: bool
     ) -> None:
         """Raises the refusal, unless the user or the address is exempt.

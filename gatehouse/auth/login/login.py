@@ -72,7 +72,7 @@ class Login:
     async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
         await self._throttle.admit_login(caller.address)
         given = self._second_factor.read(attempt.captcha_answer, attempt.otp_code)
-        await self._captcha_check(
+        await self._captcha_check.check(
             attempt.username,
             attempt.captcha_id,
             attempt.captcha_answer,
