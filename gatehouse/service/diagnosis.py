@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.service.service import Service
 
 # A node whose clock is off by more refuses fresh tokens of the others.
-CLOCK_SKEW_MAX = 5.0
+CLOCK_WARNING_SECONDS = 5.0
 LOW_SPACE = 500 * 2**20
 # By IP version: a network of proxies is not wider than this.
 WIDEST_PREFIX = {4: 16, 6: 48}
@@ -207,11 +207,13 @@ async def _clock(service: Service) -> Finding:
         off = abs(time.time() - theirs)
         found = f"{off:.1f} s from the database's"
         return (
-            ok("clock", found) if off <= CLOCK_SKEW_MAX else fail("clock", found, "run an NTP client on both machines")
+            ok("clock", found)
+            if off <= CLOCK_WARNING_SECONDS
+            else fail("clock", found, "run an NTP client on both machines")
         )
     newest = await service.trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
-    if now + CLOCK_SKEW_MAX < written:
+    if now + CLOCK_WARNING_SECONDS < written:
         return fail("clock", "is before the last audit event", "set it: run an NTP client")
     return ok("clock", "not before the last audit event")
 

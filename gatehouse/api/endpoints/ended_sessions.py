@@ -18,7 +18,7 @@ import msgspec
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.endpoints.introspection import bad_request, service_key, unknown_service
 from gatehouse.api.http.reply import Reply, Stream, resource
-from gatehouse.auth.keys.ring import CLOCK_SKEW
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.sessions.ended_sessions import PAGE, wait_for
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class EndedSessionsEndpoints:
         self._service_keys = service.service_keys
         self._clock = service.clock
         # For this many seconds after its end a session may still have tokens that have not expired.
-        self._keep = service.settings.access_ttl + CLOCK_SKEW
+        self._keep = service.settings.access_ttl + CLOCK_SKEW_SECONDS
 
     async def stream(self, request: Request) -> Reply:
         key = service_key(request)

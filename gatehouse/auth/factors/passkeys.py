@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
 from gatehouse.base64url import base64url, from_base64url
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 CHALLENGE_SECONDS = 300
-USED_MARGIN = 60
 HANDLE_BYTES = 32
 # ES256, EdDSA and RS256, as COSE numbers them: what `webauthn` verifies and authenticators make.
 ALGORITHMS = (-7, -8, -257)
@@ -121,7 +121,7 @@ class Ceremonies:
         ticket = tickets.open(_challenge_of(credential))
         if ticket is None:
             raise TicketGone("a forged or expired challenge")
-        expires = ticket.expires + USED_MARGIN
+        expires = ticket.expires + CLOCK_SKEW_SECONDS
         if not await self._state.swap_value(f"passkey|{ticket.id}", None, "used", expires, self._clock()):
             raise TicketGone("a challenge that was answered before")
         return ticket

@@ -11,6 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse import logs
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors import recovery, totp
 from gatehouse.auth.factors.codes import Code, CodeKind
 from gatehouse.auth.keys.sealing import WrongSecret
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.state.protocol import State
 
-# A used code is recorded a little longer than it is accepted, for nodes whose clocks differ.
-USED_MARGIN = 60
 NOBODY = 0  # no user has this number
 
 log = logs.named("gatehouse.factors")
@@ -65,7 +64,9 @@ class CodeVerifier:
             return await self._factors.use_recovery_code(code.user, code.fingerprint, now)
         # The secret is part of the key, so that a new enrolment within the same half minute can use its code.
         mark = f"totp|{code.user}|{code.step}|{code.fingerprint.hex()}"
-        return await self._state.swap_value(mark, None, "used", totp.accepted_until(code.step) + USED_MARGIN, now)
+        return await self._state.swap_value(
+            mark, None, "used", totp.accepted_until(code.step) + CLOCK_SKEW_SECONDS, now
+        )
 
     def _open(self, owner: int, sealed: bytes | None) -> bytes:
         """The user's secret, or the decoy, which is sealed and opened for the sake of the time it takes."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.algorithms import ALGORITHMS, thumbprint
 from gatehouse.auth.keys.sealing import SIGNING_KEYS, WrongSecret, seal, unseal
 from gatehouse.stores.accounts.keys import Keys, StoredKey
@@ -20,14 +21,12 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.keys.algorithms import PublicKey, Sign
 
-# A token may still arrive this long after its expiry by the clock of another node.
-CLOCK_SKEW = 60
 # How often a node reads the keys from the store.
 NODE_RELOAD_SECONDS = 15
 # How long another service may keep the published keys, by the `max-age` of the JWKS.
 JWKS_MAX_AGE = 300
 # A node may learn of a new key this late, hand out the old JWKS until then, and that may be kept this long.
-PUBLISHED_BEFORE_SIGNING_SECONDS = NODE_RELOAD_SECONDS + JWKS_MAX_AGE + CLOCK_SKEW
+PUBLISHED_BEFORE_SIGNING_SECONDS = NODE_RELOAD_SECONDS + JWKS_MAX_AGE + CLOCK_SKEW_SECONDS
 # A `kid` that is not known is looked up in the store, but not more often than this: forged ones cost nothing.
 RELOAD_SECONDS = 1.0
 
@@ -81,7 +80,7 @@ class KeyRing:
         self.version = 0
         self._store = store
         self._clock = clock
-        self._token_ttl = token_ttl + CLOCK_SKEW
+        self._token_ttl = token_ttl + CLOCK_SKEW_SECONDS
         self._loaded = float("-inf")
         self._public: dict[str, VerificationKey] = {}
         self._jwks: list[dict[str, str]] = []

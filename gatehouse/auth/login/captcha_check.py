@@ -6,6 +6,7 @@ import ipaddress
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import CaptchaGone, CaptchaWrong, FieldMissing, Refused
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from gatehouse.parsing import Network
     from gatehouse.stores.accounts.users import Users
     from gatehouse.stores.state.protocol import State
-
-# A captcha stays marked as used a little longer than it is valid, for nodes whose clocks differ.
-USED_MARGIN = 60
 
 
 class CaptchaCheck:
@@ -71,7 +69,7 @@ class CaptchaCheck:
         challenge = self._challenges.decode(captcha_id, now)
         if challenge is None:
             return CaptchaGone()
-        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + USED_MARGIN, now):
+        if not await self._state.use_captcha(challenge.fingerprint, challenge.expires + CLOCK_SKEW_SECONDS, now):
             return CaptchaGone()
         if not is_second_factor_code and not self._challenges.matches(challenge, answer):
             return CaptchaWrong()

@@ -19,7 +19,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Caller, Event, RefreshFailure, SessionEnd
-from gatehouse.auth.keys.ring import CLOCK_SKEW
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.errors import RateExceeded
@@ -165,7 +165,7 @@ class Sessions:
         return len(swept)
 
     def _new_ending(self, reason: SessionEnd, *, credential: bool = False) -> Ending:
-        return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW, credential)
+        return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential)
 
     def _record_end(self, session: Session, reason: SessionEnd, caller: Caller) -> None:
         self._audit.record(Event.SESSION_ENDED, caller, user=session.user, session=session.id, reason=reason)

@@ -12,9 +12,9 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import Caller
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.ring import (
-    CLOCK_SKEW,
     JWKS_MAX_AGE,
     NODE_RELOAD_SECONDS,
     PUBLISHED_BEFORE_SIGNING_SECONDS,
@@ -84,7 +84,7 @@ def test_a_change_logs_nobody_out_and_no_service_meets_an_unknown_key(tmp_path: 
                 kept, fetched = jwks(node), clock()
         assert algorithms == sorted(algorithms, key=[before, after].index)
         assert {*algorithms} == {before, after}
-        clock.move(ACCESS_TTL + CLOCK_SKEW)
+        clock.move(ACCESS_TTL + CLOCK_SKEW_SECONDS)
         node.run(node.service.reload_keys())
         assert [key["alg"] for key in jwks(node).values()] == [after]
         assert node.refresh(tokens["refreshToken"]).status == 200

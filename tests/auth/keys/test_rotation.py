@@ -13,8 +13,8 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import Caller
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.ring import (
-    CLOCK_SKEW,
     NODE_RELOAD_SECONDS,
     PUBLISHED_BEFORE_SIGNING_SECONDS,
     StoredKey,
@@ -101,7 +101,7 @@ def test_an_old_key_is_published_until_its_last_token_has_expired_and_then_delet
     assert new is not None
     reload(other)
     assert published(one) == published(other) == {old, new.kid}
-    one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS + ACCESS_TTL + CLOCK_SKEW - 1)
+    one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS + ACCESS_TTL + CLOCK_SKEW_SECONDS - 1)
     reload(one, other)
     assert published(one) == published(other) == {old, new.kid}
     one.clock.move(1)
