@@ -19,7 +19,7 @@ class Refused(Exception):
     """Base of all refusals. The text is for the log, never for the caller."""
 
 
-class RefusedFor(Refused):
+class RefusedForNow(Refused):
     """Refused for now: the caller may retry in `seconds`."""
 
     def __init__(self, seconds: float, why: str = "") -> None:
@@ -43,8 +43,8 @@ class FieldInvalid(Refused):
         self.field = field
 
 
-class ValueRefused(FieldInvalid, ValueError):
-    """A value that the policy for accounts does not take."""
+class AccountFieldInvalid(FieldInvalid, ValueError):
+    """A field of an account, role, department or menu that breaks a rule of `auth/accounts/`: the caller's mistake."""
 
 
 class PasswordProblem(StrEnum):
@@ -126,11 +126,11 @@ class ConfirmationDiffers(Refused):
     """The new password was typed twice, and differently."""
 
 
-class NameLocked(RefusedFor):
+class NameLocked(RefusedForNow):
     """Too many failed logins under this name, whether it exists or not."""
 
 
-class TooManyRequests(RefusedFor):
+class TooManyRequests(RefusedForNow):
     """A limit by address, or of all together, is used up."""
 
 
@@ -166,5 +166,5 @@ class OwnAccount(NotAllowed):
     """A change that is not allowed on the caller's own account."""
 
 
-class TooBusy(RefusedFor):
+class TooBusy(RefusedForNow):
     """The queue is full."""

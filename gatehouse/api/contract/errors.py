@@ -20,7 +20,7 @@ from gatehouse.auth.refusals import (
     PasswordProblem,
     PasswordRefused,
     Refused,
-    RefusedFor,
+    RefusedForNow,
 )
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, ValuesRefused
 
@@ -46,7 +46,7 @@ class BodyTooLarge(Refused):
     """More bytes than any request of the contract needs."""
 
 
-class MediaTypeNotTaken(Refused):
+class UnsupportedMediaType(Refused):
     """The media type says that the body is something that this operation does not take."""
 
 
@@ -64,7 +64,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.PasswordRefused: ErrorEntry(400, "A0421", "{problem}", "{problem}"),
     BodyUnreadable: ErrorEntry(400, "A0400", "The request body cannot be read", "请求体无法解析"),
     BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
-    MediaTypeNotTaken: ErrorEntry(415, "A0400", "The media type of the body is not taken here", "不支持该请求体类型"),
+    UnsupportedMediaType: ErrorEntry(
+        415, "A0400", "The media type of the body is not taken here", "不支持该请求体类型"
+    ),
     refusals.CaptchaWrong: ErrorEntry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
     refusals.CaptchaGone: ErrorEntry(
         400, "A0242", "The captcha has expired, get a new one", "验证码已失效，请刷新后重试"
@@ -166,7 +168,7 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
         return text.format(url=problem.enrol_at)
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
-    if "{wait}" in text and isinstance(problem, RefusedFor):
+    if "{wait}" in text and isinstance(problem, RefusedForNow):
         return text.format(wait=_waiting(problem.seconds, language))
     return text
 
@@ -177,7 +179,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
         headers.append(("www-authenticate", "Bearer"))
     if isinstance(problem, EnrolmentRequired):
         headers.append(("enrolment-ticket", problem.ticket))
-    if isinstance(problem, RefusedFor):
+    if isinstance(problem, RefusedForNow):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
     elif isinstance(problem, StoreUnavailable) and not isinstance(problem, ValuesRefused):
         headers.append(("retry-after", str(STORE_RETRY_SECONDS)))

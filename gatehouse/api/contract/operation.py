@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, MediaTypeNotTaken
+from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import StoreUnavailable
 
@@ -21,7 +21,7 @@ JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 
-BODY_REFUSALS = (refusals.FieldMissing, refusals.FieldInvalid, BodyUnreadable, BodyTooLarge, MediaTypeNotTaken)
+BODY_REFUSALS = (refusals.FieldMissing, refusals.FieldInvalid, BodyUnreadable, BodyTooLarge, UnsupportedMediaType)
 STORE_REFUSALS = (StoreUnavailable,)
 
 

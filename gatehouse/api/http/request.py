@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, MediaTypeNotTaken
+from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.forms import is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query
@@ -121,7 +121,7 @@ class Request:
         media_type = self.header("content-type")
         if media_type is not None and not _is_json(media_type):
             if not forms or not is_form(media_type):
-                raise MediaTypeNotTaken(media_type)
+                raise UnsupportedMediaType(media_type)
             return read_fields(read_form(body, media_type), body_type)
         try:
             return _decode_as(body_type, body)
@@ -134,7 +134,7 @@ class Request:
         body = await self.body()
         media_type = self.header("content-type")
         if media_type is not None and not _is_json(media_type):
-            raise MediaTypeNotTaken(media_type)
+            raise UnsupportedMediaType(media_type)
         if not body:
             raise FieldMissing("body")
         try:
@@ -148,7 +148,7 @@ class Request:
         """The file of that name in a multipart form of up to `limit` bytes and a little for the form around it."""
         media_type = self.header("content-type") or ""
         if not is_multipart(media_type):
-            raise MediaTypeNotTaken(media_type)
+            raise UnsupportedMediaType(media_type)
         parts = multipart_parts(await self.body(limit + BODY_LIMIT), media_type)
         found = [part.content for part in parts if part.name == field and part.filename is not None]
         if not found or not found[0]:

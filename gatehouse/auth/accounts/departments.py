@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Event
-from gatehouse.auth.refusals import HoldsMore, ValueRefused
+from gatehouse.auth.refusals import AccountFieldInvalid, HoldsMore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,4 +68,4 @@ def _check_values(values: dict[str, Any]) -> None:
             try:
                 check(values[name])
             except ValueError as problem:
-                raise ValueRefused(name, str(problem)) from None
+                raise AccountFieldInvalid(name, str(problem)) from None

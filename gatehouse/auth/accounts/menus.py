@@ -14,7 +14,7 @@ from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
-from gatehouse.auth.refusals import ValueRefused
+from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.stores.accounts.menus import MenuType
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def check_place(kind: MenuType, parent: Menu | None) -> None:
     else:
         allowed = parent is None or parent.type in {MenuType.FOLDER, MenuType.PAGE}
     if not allowed:
-        raise ValueRefused("parentId", f"a menu of type {kind.value} does not go there")
+        raise AccountFieldInvalid("parentId", f"a menu of type {kind.value} does not go there")
 
 
 def complete(given: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def complete(given: dict[str, Any]) -> dict[str, Any]:
     for name, longest in _TEXTS.items():
         values[name] = str(values[name]).strip()
         if len(values[name]) > longest or not values[name].isprintable():
-            raise ValueRefused(_contract_name(name), f"at most {longest} printable characters")
+            raise AccountFieldInvalid(_contract_name(name), f"at most {longest} printable characters")
     _check_needed(kind, values)
     return values
 
@@ -187,15 +187,15 @@ def _check_needed(kind: MenuType, values: dict[str, Any]) -> None:
     }[kind]
     for name in needed:
         if not values[name]:
-            raise ValueRefused(_contract_name(name), "is needed")
+            raise AccountFieldInvalid(_contract_name(name), "is needed")
     try:
         policy.check_sort(values["sort"])
         if kind is MenuType.BUTTON:
             policy.check_perm(values["perm"])
     except ValueError as problem:
-        raise ValueRefused("perm" if kind is MenuType.BUTTON else "sort", str(problem)) from None
+        raise AccountFieldInvalid("perm" if kind is MenuType.BUTTON else "sort", str(problem)) from None
     if kind is MenuType.LINK and not _URL.fullmatch(values["external_url"]):
-        raise ValueRefused("externalUrl", "not a web address")
+        raise AccountFieldInvalid("externalUrl", "not a web address")
     if kind is MenuType.FOLDER:
         values["component"] = LAYOUT
         # The consoles' router throws at a top-level path without it, and logs everybody out.

@@ -8,7 +8,7 @@ from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
-from gatehouse.auth.refusals import GrantsMore, ValueRefused
+from gatehouse.auth.refusals import AccountFieldInvalid, GrantsMore
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
 
@@ -136,7 +136,7 @@ def check_perms(perms: Iterable[str]) -> None:
         try:
             policy.check_perm(perm)
         except ValueError as problem:
-            raise ValueRefused("perm", str(problem)) from None
+            raise AccountFieldInvalid("perm", str(problem)) from None
 
 
 def _check_values(values: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ def _check_values(values: dict[str, Any]) -> None:
             try:
                 check(values[name])
             except ValueError as problem:
-                raise ValueRefused(name, str(problem)) from None
+                raise AccountFieldInvalid(name, str(problem)) from None
 
 
 def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[int] | None) -> frozenset[int]:

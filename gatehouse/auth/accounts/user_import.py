@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
 from gatehouse.auth.accounts.users import check_values
-from gatehouse.auth.refusals import ValueRefused
+from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.stores.accounts.users import NewUser, name_key
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class RefusedRow(NamedTuple):
     about: str = ""  # the field, or what was given
 
 
-class RowRefused(Exception):
+class RowInvalid(Exception):
     def __init__(self, problem: Problem, about: str = "") -> None:
         super().__init__(problem)
         self.problem = problem
@@ -89,7 +89,7 @@ def plan_import(rows: Sequence[ImportRow], context: ImportContext) -> ImportPlan
     for row in rows:
         try:
             entry = _entry(row, context, seen)
-        except RowRefused as refusal:
+        except RowInvalid as refusal:
             plan.refused.append(RefusedRow(row.number, refusal.problem, refusal.about))
         else:
             seen.add(name_key(row.username))
@@ -99,14 +99,14 @@ def plan_import(rows: Sequence[ImportRow], context: ImportContext) -> ImportPlan
 
 def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewUser, list[int]]:
     if not row.username:
-        raise RowRefused(Problem.NO_NAME)
+        raise RowInvalid(Problem.NO_NAME)
     if name_key(row.username) in seen:
-        raise RowRefused(Problem.TWICE, row.username)
+        raise RowInvalid(Problem.TWICE, row.username)
     if name_key(row.username) in context.taken:
-        raise RowRefused(Problem.TAKEN, row.username)
+        raise RowInvalid(Problem.TAKEN, row.username)
     gender = GENDERS.get(row.gender.casefold())
     if gender is None:
-        raise RowRefused(Problem.INVALID, "gender")
+        raise RowInvalid(Problem.INVALID, "gender")
     new = NewUser(
         username=row.username,
         nickname=row.nickname or row.username,
@@ -119,8 +119,8 @@ def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewU
     )
     try:
         check_values(asdict(new))
-    except ValueRefused as refusal:
-        raise RowRefused(Problem.INVALID, refusal.field) from None
+    except AccountFieldInvalid as refusal:
+        raise RowInvalid(Problem.INVALID, refusal.field) from None
     return new, [_role(each, context) for each in dict.fromkeys(row.roles)]
 
 
@@ -131,7 +131,7 @@ def _department(given: str, context: ImportContext) -> int:
         found = [one.id for one in context.departments if str(getattr(one, key)) == given]
         if len(found) == 1:
             return found[0]
-    raise RowRefused(Problem.NO_DEPARTMENT, given)
+    raise RowInvalid(Problem.NO_DEPARTMENT, given)
 
 
 def _role(given: str, context: ImportContext) -> int:
@@ -139,6 +139,6 @@ def _role(given: str, context: ImportContext) -> int:
         found = [role for role in context.roles if getattr(role, key) == given]
         if len(found) == 1:
             if not may_grant(context.actor, RoleGrant(found[0].code, frozenset(found[0].perms))):
-                raise RowRefused(Problem.NOT_GRANTED, given)
+                raise RowInvalid(Problem.NOT_GRANTED, given)
             return found[0].id
-    raise RowRefused(Problem.NO_ROLE, given)
+    raise RowInvalid(Problem.NO_ROLE, given)

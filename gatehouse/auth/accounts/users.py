@@ -13,7 +13,7 @@ from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.audit import Event, SessionEnd
 from gatehouse.auth.passwords.policy import password_problem
-from gatehouse.auth.refusals import PasswordRefused, ValueRefused
+from gatehouse.auth.refusals import AccountFieldInvalid, PasswordRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -161,7 +161,7 @@ def check_values(values: dict[str, Any]) -> None:
             try:
                 check(values[name])
             except ValueError as problem:
-                raise ValueRefused(name, str(problem)) from None
+                raise AccountFieldInvalid(name, str(problem)) from None
 
 
 def grants(roles: Sequence[StoredRole]) -> list[RoleGrant]:
