@@ -60,7 +60,7 @@ class Authenticator:
         self._access_ttl = access_ttl
 
     async def login(self, attempt: LoginAttempt, caller: Caller) -> TokenSet:
-        session, factor = await self._login(attempt, caller)
+        session, factor = await self._login.log_in(attempt, caller)
         return await self.issue(session, caller, factor)
 
     async def issue(self, session: Session, caller: Caller, factor: str | None = None) -> TokenSet:

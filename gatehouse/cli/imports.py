@@ -115,7 +115,7 @@ async def _import(service: Service, source: Source, *, dry_run: bool, overwrite:
         secrets=service.ring.secrets,
     )
     with progress_bars() as report:
-        summary = await importer(source, partial(report, "users"))
+        summary = await importer.run(source, partial(report, "users"))
     if as_json:
         output.as_document(_document(summary))
     else:

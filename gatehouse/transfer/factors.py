@@ -41,7 +41,7 @@ class FactorImport:
         self._clock = clock
         self._dry_run = dry_run
 
-    async def __call__(self, rows: AsyncIterator[SourceFactors]) -> tuple[ImportCount, list[Remark]]:
+    async def run(self, rows: AsyncIterator[SourceFactors]) -> tuple[ImportCount, list[Remark]]:
         """How many users got their factors, and why others did not. Users who have a factor keep it."""
         count, remarks = ImportCount(), []
         async for origin, copy in rows:

@@ -65,13 +65,13 @@ class Importer:
         self._replaceable_admin: ExistingUser | None = None
         self._gone: int | None = None
 
-    async def __call__(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Summary:
+    async def run(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Summary:
         """`progress` is called with the number of user rows done, and their total."""
         self._replaceable_admin = await self._untouched_administrator()
         here, root = await self._import_departments(await source.departments())
         codes = await self._import_roles(await source.roles())
         import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
-        self._summary.menus, remarks = await import_menus(*await source.menus())
+        self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
         context = Context(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
@@ -81,7 +81,7 @@ class Importer:
             if progress:
                 progress(done, total)
         import_factors = FactorImport(self._database, self._secrets, self._entry, self._clock, dry_run=self._dry_run)
-        self._summary.factors, remarks = await import_factors(source.factors())
+        self._summary.factors, remarks = await import_factors.run(source.factors())
         self._summary.adapted += remarks
         self._summary.skipped = source.skipped
         self._summary.refused[:0] = source.refused

@@ -83,7 +83,7 @@ class MenuImport:
         self._entry = entry
         self._dry_run = dry_run
 
-    async def __call__(
+    async def run(
         self, rows: Sequence[SourceMenu], assigned: Mapping[str, frozenset[int]]
     ) -> tuple[ImportCount, list[Remark]]:
         """Create or change each menu. The menus of the first start are replaced, unless they were changed."""

@@ -65,7 +65,7 @@ def bring(gatehouse: InProcess, source: Source, *, dry_run: bool = False) -> Sum
     importer = Importer(
         database=service.database, state=service.state, sessions=service.sessions, clock=service.clock, dry_run=dry_run
     )
-    return gatehouse.run(importer(source))
+    return gatehouse.run(importer.run(source))
 
 
 def bring_youlai(gatehouse: InProcess, url: str, *, dry_run: bool = False) -> Summary:
@@ -78,7 +78,7 @@ def bring_youlai(gatehouse: InProcess, url: str, *, dry_run: bool = False) -> Su
                 sessions=service.sessions,
                 clock=service.clock,
                 dry_run=dry_run,
-            )(source)
+            ).run(source)
 
     return gatehouse.run(work())
 

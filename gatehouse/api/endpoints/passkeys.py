@@ -51,7 +51,7 @@ class PasskeyEndpoints:
 
     async def login(self, request: Request) -> Reply:
         body = await request.fields(PasskeyLoginBody)
-        session = await self._login(msgspec.to_builtins(body.credential), request.caller)
+        session = await self._login.log_in(msgspec.to_builtins(body.credential), request.caller)
         tokens = await self._authenticator.issue(session, request.caller, "passkey")
         return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
 

@@ -93,7 +93,7 @@ class OwnPasskeys:
 
     async def _prove(self, principal: Principal, proof: Proof, caller: Caller) -> None:
         if proof.credential is not None:
-            if (await self._verifier(proof.credential, caller)).user != principal.claims.user:
+            if (await self._verifier.verify(proof.credential, caller)).user != principal.claims.user:
                 raise PasskeyRefused("a passkey of another user")
         elif proof.password:
             await self._proof.password(principal, proof.password, caller)

@@ -25,7 +25,7 @@ class PasskeyVerifier:
         self._audit = audit
         self._clock = clock
 
-    async def __call__(self, credential: dict[str, Any], caller: Caller) -> Passkey:
+    async def verify(self, credential: dict[str, Any], caller: Caller) -> Passkey:
         ticket = await self._ceremonies.challenge_answered(credential)
         passkey = await self._find(credential)
         if passkey is None:

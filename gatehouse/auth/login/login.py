@@ -64,12 +64,12 @@ class Login:
         self._decoy_hashes = decoy_hashes
         self._second_factor = second_factor
 
-    async def __call__(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
+    async def log_in(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
         # Before anything else: in a flood most logins end here, and have cost nothing.
         with self._hashes.reserve(name_key(attempt.username)):
-            return await self._log_in(attempt, caller)
+            return await self._check_and_open(attempt, caller)
 
-    async def _log_in(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
+    async def _check_and_open(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
         await self._throttle.admit_login(caller.address)
         given = self._second_factor.read(attempt.captcha_answer, attempt.otp_code)
         await self._captcha_check.check(
@@ -108,10 +108,10 @@ class Login:
 
     async def _recheck(self, user: User, attempt: LoginAttempt, session: Session, caller: Caller) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""
-        now = await self._users.by_name(attempt.username)
-        if now is not None and now.password == user.password:
+        current = await self._users.by_name(attempt.username)
+        if current is not None and current.password == user.password:
             return
-        if now is None or not (await self._hashes.check(now.password, attempt.password)).right:
+        if current is None or not (await self._hashes.check(current.password, attempt.password)).right:
             await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
             reason = LoginFailure.PASSWORD
             self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=session.id, reason=reason)

@@ -34,10 +34,10 @@ class PasskeyLogin:
         self._sessions = sessions
         self._audit = audit
 
-    async def __call__(self, credential: dict[str, Any], caller: Caller) -> Session:
+    async def log_in(self, credential: dict[str, Any], caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
         try:
-            passkey = await self._verifier(credential, caller)
+            passkey = await self._verifier.verify(credential, caller)
             profile = await self._enabled(passkey.user)
         except PasskeyRefused:
             self._audit.record(Event.LOGIN_FAILED, caller, reason=LoginFailure.PASSKEY)
