@@ -25,7 +25,7 @@ from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.refusals import NotAllowed, Refused
 from gatehouse.settings import SettingsError
-from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, ValuesRefused
+from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, UnstorableValue
 
 if TYPE_CHECKING:
     import asyncio
@@ -104,7 +104,7 @@ class App:
             if route.perms:
                 _check_perm(principal, route)
             return await route.endpoint(request, principal)
-        except (Refused, Missing, Duplicate, InUse, ValuesRefused) as refusal:
+        except (Refused, Missing, Duplicate, InUse, UnstorableValue) as refusal:
             return self._failure(refusal, request)
         except StoreUnavailable as outage:
             log.warning("store unavailable", request=request.id, path=request.path[:LOGGED_LENGTH], problem=str(outage))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gatehouse import logs
-from gatehouse.stores.errors import StoreUnavailable, ValuesRefused
+from gatehouse.stores.errors import StoreUnavailable, UnstorableValue
 
 if TYPE_CHECKING:
     from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
@@ -97,7 +97,7 @@ class AuditWriter:
             try:
                 await self._trail.append(batch)
                 break
-            except ValuesRefused as problem:
+            except UnstorableValue as problem:
                 if size == 1:
                     self.lost += 1
                     log.warning("the database refuses an audit event", problem=str(problem), entry=repr(batch[0]))

@@ -1,6 +1,6 @@
 """Every refusal that a caller can get, apart from errors of HTTP itself.
 
-`api/contract/errors.py` gives each its status, code and words; nothing else turns a refusal into an answer.
+`api/contract/errors.py` gives each its status, code and message; nothing else turns a refusal into an answer.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class PasswordProblem(StrEnum):
 
 
 class PasswordRefused(Refused):
-    """A new password that the policy does not take."""
+    """A new password that the policy does not accept."""
 
     def __init__(self, problem: PasswordProblem) -> None:
         super().__init__(problem.value)
@@ -90,8 +90,8 @@ class EnrolmentRequired(CodeRequired):
         self.enrol_at = enrol_at
 
 
-class PasskeyNeeded(CodeRequired):
-    """The user must show a second factor, and the only one there is logs in by itself, on the page at `log_in_at`."""
+class PasskeyRequired(CodeRequired):
+    """The user needs a second factor and has passkeys only: these log in on the page at `log_in_at`."""
 
     def __init__(self, log_in_at: str) -> None:
         super().__init__("this user has passkeys only")
@@ -135,7 +135,7 @@ class TooManyRequests(RefusedForNow):
 
 
 class AccessTokenInvalid(Refused):
-    """Missing, malformed, forged, expired, revoked: all alike."""
+    """Missing, malformed, forged, expired or revoked: the caller gets the same answer for each."""
 
 
 class RefreshTokenInvalid(Refused):
@@ -154,12 +154,12 @@ class NotAllowed(Refused):
     """The caller is known, and may not do this."""
 
 
-class GrantsMore(NotAllowed):
-    """The caller would hand out a role, a menu or a perm that the caller does not hold."""
+class CannotGrant(NotAllowed):
+    """The caller would grant a role, a menu or a perm that the caller does not have."""
 
 
-class HoldsMore(NotAllowed):
-    """The change concerns a user who has more perms than the caller."""
+class CannotManage(NotAllowed):
+    """The change is to a user who has more perms than the caller."""
 
 
 class OwnAccount(NotAllowed):

@@ -9,10 +9,10 @@ class StoreUnavailable(StoreError):
     """The engine cannot be reached, is too slow, or refused the work. Nothing may be assumed to have happened."""
 
 
-class ValuesRefused(StoreUnavailable):
-    """The engine refuses these values: a retry would fail again.
+class UnstorableValue(StoreUnavailable):
+    """The engine cannot store a value: a retry would fail again.
 
-    Still an outage to whoever did not take the value from a caller; the API answers it as a mistake of the caller.
+    Values come from a caller of the API, so it answers 400. Code that passes its own values treats it as an outage.
     """
 
 

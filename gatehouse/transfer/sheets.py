@@ -27,7 +27,7 @@ CELL_MAX = 2_000
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-class SheetRefused(ValueError):
+class SheetInvalid(ValueError):
     """Not a spreadsheet, too large, or not to be trusted."""
 
 
@@ -64,28 +64,28 @@ def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
             for cells in sheet.iter_rows(max_row=ROWS_MAX + 2, max_col=columns)
         ]
     except Exception as problem:  # noqa: BLE001 - whatever the library trips over in a file of a stranger
-        raise SheetRefused(f"not a spreadsheet: {type(problem).__name__}") from None
+        raise SheetInvalid(f"not a spreadsheet: {type(problem).__name__}") from None
     while rows and not any(rows[-1]):
         rows.pop()
     if len(rows) > ROWS_MAX + 1:
-        raise SheetRefused(f"more than {ROWS_MAX} rows")
+        raise SheetInvalid(f"more than {ROWS_MAX} rows")
     return rows
 
 
 def _check(content: bytes) -> None:
     if len(content) > FILE_MAX:
-        raise SheetRefused(f"more than {FILE_MAX} bytes")
+        raise SheetInvalid(f"more than {FILE_MAX} bytes")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
             # zipfile reads no more of a part than its header says, so the headers can be believed.
             if len(parts) > PARTS_MAX or sum(part.file_size for part in parts) > UNFOLDED_MAX:
-                raise SheetRefused("it unfolds to more than a list of users needs")
+                raise SheetInvalid("it unfolds to more than a list of users needs")
             for part in parts:
                 if b"<!DOCTYPE" in archive.read(part)[:4096]:
-                    raise SheetRefused("it declares XML entities")
+                    raise SheetInvalid("it declares XML entities")
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
-        raise SheetRefused(f"not a spreadsheet: {type(problem).__name__}") from None
+        raise SheetInvalid(f"not a spreadsheet: {type(problem).__name__}") from None
 
 
 def _text(cell: Any) -> Cell:

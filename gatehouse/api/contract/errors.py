@@ -16,13 +16,13 @@ from gatehouse.auth.refusals import (
     EnrolmentRequired,
     FieldInvalid,
     FieldMissing,
-    PasskeyNeeded,
+    PasskeyRequired,
     PasswordProblem,
     PasswordRefused,
     Refused,
     RefusedForNow,
 )
-from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, ValuesRefused
+from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, UnstorableValue
 
 SUCCESS = "00000"
 STORE_RETRY_SECONDS = 2
@@ -60,7 +60,7 @@ class ErrorEntry(NamedTuple):
 CATALOGUE: dict[type[Exception], ErrorEntry] = {
     FieldMissing: ErrorEntry(400, "A0410", "{field} is required", "请填写 {field}"),
     FieldInvalid: ErrorEntry(400, "A0421", "{field} is not valid", "{field} 格式不正确"),
-    ValuesRefused: ErrorEntry(400, "A0421", "A value has characters that cannot be stored", "参数包含无法存储的字符"),
+    UnstorableValue: ErrorEntry(400, "A0421", "A value has characters that cannot be stored", "参数包含无法存储的字符"),
     refusals.PasswordRefused: ErrorEntry(400, "A0421", "{problem}", "{problem}"),
     BodyUnreadable: ErrorEntry(400, "A0400", "The request body cannot be read", "请求体无法解析"),
     BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
@@ -84,7 +84,7 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "Your account must have a second factor: log in at {url} to set it up",
         "您的账号必须启用双重验证，请先在 {url} 登录并完成设置",
     ),
-    refusals.PasskeyNeeded: ErrorEntry(
+    refusals.PasskeyRequired: ErrorEntry(
         400, "A0220", "Log in with your passkey at {url}", "请在 {url} 使用通行密钥登录"
     ),
     refusals.TicketGone: ErrorEntry(
@@ -110,10 +110,10 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
     ),
     refusals.NotAllowed: ErrorEntry(403, "A0301", "Not allowed", "没有访问权限"),
-    refusals.GrantsMore: ErrorEntry(
+    refusals.CannotGrant: ErrorEntry(
         403, "A0301", "You cannot hand out more than you hold yourself", "不能授予自己没有的权限"
     ),
-    refusals.HoldsMore: ErrorEntry(403, "A0301", "This user holds more than you do", "该用户的权限高于您"),
+    refusals.CannotManage: ErrorEntry(403, "A0301", "This user holds more than you do", "该用户的权限高于您"),
     refusals.OwnAccount: ErrorEntry(
         403, "A0301", "Not with the account that you are using", "不能对当前账号执行此操作"
     ),
@@ -162,7 +162,7 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
     text = entry.zh if language == "zh" else entry.en
     if isinstance(problem, FieldMissing | FieldInvalid):
         return text.format(field=problem.field)
-    if isinstance(problem, PasskeyNeeded):
+    if isinstance(problem, PasskeyRequired):
         return text.format(url=problem.log_in_at)
     if isinstance(problem, EnrolmentRequired):
         return text.format(url=problem.enrol_at)
@@ -181,7 +181,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
         headers.append(("enrolment-ticket", problem.ticket))
     if isinstance(problem, RefusedForNow):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
-    elif isinstance(problem, StoreUnavailable) and not isinstance(problem, ValuesRefused):
+    elif isinstance(problem, StoreUnavailable) and not isinstance(problem, UnstorableValue):
         headers.append(("retry-after", str(STORE_RETRY_SECONDS)))
     if isinstance(problem, MethodNotAllowed):
         headers.append(("allow", problem.allowed))

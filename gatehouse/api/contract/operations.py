@@ -66,7 +66,7 @@ AUTH = (
             refusals.CredentialsWrong,
             refusals.CodeRequired,
             refusals.EnrolmentRequired,
-            refusals.PasskeyNeeded,
+            refusals.PasskeyRequired,
             refusals.TooBusy,
             *STORE_REFUSALS,
         ),

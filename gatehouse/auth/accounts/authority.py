@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Caller
 from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
-from gatehouse.auth.refusals import GrantsMore, HoldsMore, OwnAccount
+from gatehouse.auth.refusals import CannotGrant, CannotManage, OwnAccount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,23 +98,23 @@ def may_widen_scope(actor: Actor, before: int, after: int) -> bool:
 def require_grant(actor: Actor, roles: Iterable[RoleGrant]) -> None:
     for role in roles:
         if not may_grant(actor, role):
-            raise GrantsMore(f"role {role.code} gives more than user {actor.user} holds")
+            raise CannotGrant(f"role {role.code} gives more than user {actor.user} holds")
 
 
 def require_perms(actor: Actor, perms: Iterable[str]) -> None:
     """Needed to add perms or menus to a role."""
     if lacking := missing_perms(actor, perms):
-        raise GrantsMore(f"user {actor.user} does not hold {', '.join(lacking)}")
+        raise CannotGrant(f"user {actor.user} does not hold {', '.join(lacking)}")
 
 
 def require_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> None:
     if not may_manage(actor, user, holds):
-        raise HoldsMore(f"user {user} holds more than user {actor.user}")
+        raise CannotManage(f"user {user} holds more than user {actor.user}")
 
 
 def require_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> None:
     if not may_define_role(actor, before, after):
-        raise GrantsMore(f"role {after.code} is not for user {actor.user} to change")
+        raise CannotGrant(f"role {after.code} is not for user {actor.user} to change")
 
 
 def require_others(actor: Actor, users: Iterable[int]) -> None:

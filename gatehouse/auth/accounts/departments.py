@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Event
-from gatehouse.auth.refusals import AccountFieldInvalid, HoldsMore
+from gatehouse.auth.refusals import AccountFieldInvalid, CannotManage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class DepartmentChanges:
             concerns = {"enabled", "parent"} & values.keys()
             people = await change.people_in(department) if concerns else []
             if people and not actor.is_administrator:
-                raise HoldsMore(f"user {actor.user} may not move or switch department {department}")
+                raise CannotManage(f"user {actor.user} may not move or switch department {department}")
             if values:
                 await change.set_department(department, **values)
         await self._effects.invalidate(people)

@@ -8,7 +8,7 @@ from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
-from gatehouse.auth.refusals import AccountFieldInvalid, GrantsMore
+from gatehouse.auth.refusals import AccountFieldInvalid, CannotGrant
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
 
@@ -161,7 +161,7 @@ def _require_edit(actor: Actor, before: StoredRole, values: dict[str, Any], chos
     wider = bool(before.departments) and not chosen <= before.departments
     scope = values.get("data_scope", before.data_scope)
     if not authority.may_widen_scope(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
-        raise GrantsMore(f"user {actor.user} may not let role {before.code} see more")
+        raise CannotGrant(f"user {actor.user} may not let role {before.code} see more")
 
 
 def _require_perms(actor: Actor, role: StoredRole, perms: frozenset[str]) -> None:

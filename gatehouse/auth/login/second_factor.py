@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Event, LoginFailure
 from gatehouse.auth.factors.codes import Code, CodeKind, read_code
-from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentRequired, PasskeyNeeded
+from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentRequired, PasskeyRequired
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.policy import FactorPolicy
@@ -98,5 +98,5 @@ class SecondFactor:
         )
         if await self._passkeys.of_user(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
-            raise PasskeyNeeded(self._enrol_at)
+            raise PasskeyRequired(self._enrol_at)
         raise EnrolmentRequired(self._tickets.make(found.user).text, self._enrol_at)

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.login_days import count_failures, count_logins
 from gatehouse.stores.accounts.schema import audit_events
-from gatehouse.stores.errors import ValuesRefused
+from gatehouse.stores.errors import UnstorableValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,12 +102,12 @@ class AuditTrail:
         self._database = database
 
     async def append(self, entries: Sequence[AuditEntry]) -> None:
-        """All or none; `ValuesRefused` if the database does not take one of them as it is."""
+        """All or none; `UnstorableValue` if the database does not take one of them as it is."""
         try:
             async with self._database.writing() as db:
                 await write(db, entries)
         except (IntegrityError, ValueError, OverflowError) as problem:  # the last two before anything is sent
-            raise ValuesRefused(f"accounts database: {type(problem).__name__}") from problem
+            raise UnstorableValue(f"accounts database: {type(problem).__name__}") from problem
 
     async def read(
         self,

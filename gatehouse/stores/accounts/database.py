@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyErro
 from sqlalchemy.pool import StaticPool
 
 from gatehouse.stores.async_engine import AsyncConnection, AsyncEngine, create_async_engine
-from gatehouse.stores.errors import StoreUnavailable, ValuesRefused
+from gatehouse.stores.errors import StoreUnavailable, UnstorableValue
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -164,7 +164,7 @@ class Database:
         except self._outages as problem:
             # The driver's text may hold values; the type alone says enough.
             cause = problem.orig if isinstance(problem, DBAPIError) else problem
-            kind = ValuesRefused if _refuses_values(problem) else StoreUnavailable
+            kind = UnstorableValue if _is_unstorable(problem) else StoreUnavailable
             raise kind(f"accounts database: {type(cause).__name__}") from problem
 
     async def ping(self) -> None:
@@ -219,7 +219,7 @@ def _driver_errors(dialect: str) -> tuple[type[Exception], ...]:
     return (asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
-def _refuses_values(problem: BaseException) -> bool:
+def _is_unstorable(problem: BaseException) -> bool:
     """Whether the database, or its driver, complains of the values and not of itself."""
     cause = problem.orig if isinstance(problem, DBAPIError) else problem
     state = str(getattr(cause, "sqlstate", None) or "")

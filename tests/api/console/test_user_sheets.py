@@ -12,7 +12,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from gatehouse.stores.accounts.users import NewUser
-from gatehouse.transfer.sheets import ROWS_MAX, UNFOLDED_MAX, SheetRefused, read_sheet, write_sheet
+from gatehouse.transfer.sheets import ROWS_MAX, UNFOLDED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of
 from tests.support.inprocess import Answer, InProcess
@@ -193,5 +193,5 @@ def test_what_is_too_large_or_no_form_is_refused(console: Console) -> None:
     assert upload(console, b"").code == "A0410"
     assert console.call("POST", "users/import", {"file": "x"}).status == 415
     rows = [[f"user{number}"] for number in range(ROWS_MAX + 1)]
-    with pytest.raises(SheetRefused, match="rows"):
+    with pytest.raises(SheetInvalid, match="rows"):
         read_sheet(sheet(*rows), 7)

@@ -148,6 +148,6 @@ OPERATIONS = (
         "sys:role:assign",
         body=list[Id],
         body_required=True,
-        refusals=(refusals.GrantsMore, Missing, LastAdministrator),
+        refusals=(refusals.CannotGrant, Missing, LastAdministrator),
     ),
 )

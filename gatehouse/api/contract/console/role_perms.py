@@ -50,6 +50,6 @@ OPERATIONS = (
         "sys:role:assign",
         body=RolePermsBody,
         body_required=True,
-        refusals=(refusals.GrantsMore, LastAdministrator),
+        refusals=(refusals.CannotGrant, LastAdministrator),
     ),
 )

@@ -105,7 +105,7 @@ OPERATIONS = (
         "sys:role:create",
         body=RoleBody,
         body_required=True,
-        refusals=(refusals.GrantsMore, Missing, Duplicate),
+        refusals=(refusals.CannotGrant, Missing, Duplicate),
     ),
     console_operation(
         "edit_role",
@@ -115,7 +115,7 @@ OPERATIONS = (
         "sys:role:update",
         body=RoleBody,
         body_required=True,
-        refusals=(refusals.GrantsMore, LastAdministrator, Missing, Duplicate),
+        refusals=(refusals.CannotGrant, LastAdministrator, Missing, Duplicate),
     ),
     console_operation(
         "delete_roles",
@@ -123,6 +123,6 @@ OPERATIONS = (
         "roles/{ids}",
         "Delete roles, all of them or none; their users lose the perms",
         "sys:role:delete",
-        refusals=(refusals.FieldInvalid, refusals.GrantsMore, LastAdministrator, Missing),
+        refusals=(refusals.FieldInvalid, refusals.CannotGrant, LastAdministrator, Missing),
     ),
 )

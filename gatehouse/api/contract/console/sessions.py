@@ -48,7 +48,7 @@ OPERATIONS = (
         "End a session of any user",
         "sys:session:delete",
         or_perms=("sys:user:update",),
-        refusals=(refusals.HoldsMore, refusals.NoSuchSession, Missing),
+        refusals=(refusals.CannotManage, refusals.NoSuchSession, Missing),
     ),
     console_operation(
         "end_user_sessions",
@@ -58,6 +58,6 @@ OPERATIONS = (
         "sys:session:delete",
         or_perms=("sys:user:update",),
         data=EndedData,
-        refusals=(refusals.FieldInvalid, refusals.HoldsMore, Missing),
+        refusals=(refusals.FieldInvalid, refusals.CannotManage, Missing),
     ),
 )

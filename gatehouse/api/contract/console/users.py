@@ -131,7 +131,7 @@ OPERATIONS = (
         "sys:user:create",
         body=UserBody,
         body_required=True,
-        refusals=(refusals.GrantsMore, Missing, Duplicate),
+        refusals=(refusals.CannotGrant, Missing, Duplicate),
     ),
     console_operation(
         "edit_user",
@@ -141,7 +141,7 @@ OPERATIONS = (
         "sys:user:update",
         body=UserBody,
         body_required=True,
-        refusals=(refusals.GrantsMore, refusals.HoldsMore, LastAdministrator, Missing, Duplicate),
+        refusals=(refusals.CannotGrant, refusals.CannotManage, LastAdministrator, Missing, Duplicate),
     ),
     console_operation(
         "delete_users",
@@ -149,7 +149,7 @@ OPERATIONS = (
         "users/{ids}",
         "Delete users for good, all of them or none; their sessions end",
         "sys:user:delete",
-        refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.HoldsMore, LastAdministrator, Missing),
+        refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.CannotManage, LastAdministrator, Missing),
     ),
     console_operation(
         "reset_password",
@@ -158,7 +158,7 @@ OPERATIONS = (
         "Set a user's password; its sessions end",
         "sys:user:reset-password",
         query=ResetQuery,
-        refusals=(refusals.FieldMissing, refusals.PasswordRefused, refusals.HoldsMore, Missing, refusals.TooBusy),
+        refusals=(refusals.FieldMissing, refusals.PasswordRefused, refusals.CannotManage, Missing, refusals.TooBusy),
     ),
     console_operation(
         "user_template", "GET", "users/template", "A sheet to fill in for an import", "sys:user:import", produces=XLSX

@@ -23,7 +23,7 @@ from gatehouse.auth.accounts.user_import import (
 )
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
-from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetRefused, read_sheet, write_sheet
+from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetInvalid, read_sheet, write_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -96,7 +96,7 @@ class UserSheetEndpoints:
         async with self._sheet_lock:
             try:
                 cells = await asyncio.to_thread(read_sheet, content, len(_COLUMNS))
-            except SheetRefused as problem:
+            except SheetInvalid as problem:
                 raise FieldInvalid("file", str(problem)) from None
             rows, formulas = _rows(cells)
             context = await self._import_context(request, principal, query.deptId, rows)
