@@ -36,7 +36,7 @@ class PasskeyVerifier:
             self._audit.record(Event.PASSKEY_CLONED, caller, user=passkey.user, detail=counters)
             raise PasskeyRefused("the counter did not rise")
         now = self._clock()
-        if not await self._passkeys.used(passkey, asserted.sign_count, now, backed_up=asserted.backed_up):
+        if not await self._passkeys.record_use(passkey, asserted.sign_count, now, backed_up=asserted.backed_up):
             raise PasskeyRefused("removed, or used elsewhere in this moment")
         return passkey
 

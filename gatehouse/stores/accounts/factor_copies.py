@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from sqlalchemy import insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.stores.accounts.passkeys import PASSKEY_FIELDS, PasskeyCopy, insert_passkey
 from gatehouse.stores.accounts.schema import passkeys, recovery_codes, totp_secrets, users
 from gatehouse.stores.errors import Duplicate
 
@@ -19,18 +20,6 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.database import Database
 
 BATCH = 200
-
-
-class PasskeyCopy(Struct, forbid_unknown_fields=True, rename="camel"):
-    handle: bytes
-    credential: bytes
-    public: bytes
-    sign_count: int
-    transports: str
-    backed_up: bool
-    name: str
-    created: float
-    last_used: float | None
 
 
 class FactorCopy(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -67,7 +56,7 @@ async def _copy(db: AsyncConnection, user: int, username: str, *, password_login
     confirmed = totp_secrets.c.confirmed.is_not(None)
     totp = await db.scalar(select(totp_secrets.c.sealed).where(totp_secrets.c.user == user, confirmed))
     unused = select(recovery_codes.c.digest).where(recovery_codes.c.user == user, recovery_codes.c.used.is_(None))
-    columns = [passkeys.c[name] for name in PasskeyCopy.__struct_fields__]
+    columns = [passkeys.c[name] for name in PASSKEY_FIELDS]
     keys = await db.execute(select(*columns).where(passkeys.c.user == user).order_by(passkeys.c.id))
     return FactorCopy(
         username=username,
@@ -103,7 +92,6 @@ async def _store(database: Database, user: int, copy: FactorCopy, at: float) -> 
             for digest in copy.recovery_codes:
                 await db.execute(insert(recovery_codes).values(user=user, digest=digest, used=None))
         for passkey in copy.passkeys:
-            values = {name: getattr(passkey, name) for name in PasskeyCopy.__struct_fields__}
-            await db.execute(insert(passkeys).values(user=user, **values))
+            await insert_passkey(db, user, passkey)
         if copy.passkeys and not copy.password_login:
             await db.execute(update(users).where(users.c.id == user).values(password_login=False))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -15,13 +15,15 @@ from gatehouse.stores.errors import Duplicate, InUse, Missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import CursorResult, Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from gatehouse.stores.accounts.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Passkey:
-    id: int
-    user: int
+class PasskeyCopy(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A passkey without its id and user: what is exported and imported."""
+
     handle: bytes  # what authenticators know the user by
     credential: bytes
     public: bytes
@@ -31,6 +33,14 @@ class Passkey:
     name: str
     created: float
     last_used: float | None
+
+
+class Passkey(PasskeyCopy, frozen=True, kw_only=True):
+    id: int
+    user: int
+
+
+PASSKEY_FIELDS = PasskeyCopy.__struct_fields__
 
 
 _BY_CREDENTIAL = select(passkeys).where(passkeys.c.credential == bindparam("credential_id"))
@@ -43,11 +53,11 @@ class Passkeys:
 
     async def by_credential(self, credential: bytes) -> Passkey | None:
         found = await self._database.look_up(_BY_CREDENTIAL, credential_id=credential)
-        return Passkey(*found[0]) if found else None
+        return _passkey(found[0]) if found else None
 
     async def of_user(self, user: int) -> Sequence[Passkey]:
         """Oldest first."""
-        return [Passkey(*row) for row in await self._database.look_up(_OF_USER, user_id=user)]
+        return [_passkey(row) for row in await self._database.look_up(_OF_USER, user_id=user)]
 
     async def owners(self, users: Sequence[int]) -> Sequence[int]:
         """Which of these users have one."""
@@ -59,26 +69,13 @@ class Passkeys:
         """The id in `new` is ignored. Raises `Duplicate` if the credential is registered, to any user."""
         try:
             async with self._database.writing() as db:
-                result = await db.execute(
-                    insert(passkeys).values(
-                        user=new.user,
-                        handle=new.handle,
-                        credential=new.credential,
-                        public=new.public,
-                        sign_count=new.sign_count,
-                        transports=new.transports,
-                        backed_up=new.backed_up,
-                        name=new.name,
-                        created=new.created,
-                        last_used=new.last_used,
-                    )
-                )
+                result = await insert_passkey(db, new.user, new)
         except IntegrityError:
             raise Duplicate("this passkey is registered already") from None
         return new_id(result)
 
-    async def used(self, passkey: Passkey, sign_count: int, at: float, *, backed_up: bool) -> bool:
-        """Record a use; False if the counter has changed since it was read, or the passkey is gone."""
+    async def record_use(self, passkey: Passkey, sign_count: int, at: float, *, backed_up: bool) -> bool:
+        """False if the counter has changed since it was read, or the passkey is gone."""
         async with self._database.writing() as db:
             result = await db.execute(
                 update(passkeys)
@@ -92,7 +89,7 @@ class Passkeys:
         async with self._database.writing() as db:
             owner = select(users.c.password_login).where(users.c.id == user).with_for_update()
             password_login = await db.scalar(owner)
-            rows = [Passkey(*row) for row in (await db.execute(_OF_USER, {"user_id": user})).all()]
+            rows = [_passkey(row) for row in (await db.execute(_OF_USER, {"user_id": user})).all()]
             found = next((row for row in rows if row.id == passkey), None)
             if found is None:
                 raise Missing(f"there is no passkey {passkey}")
@@ -115,3 +112,12 @@ class Passkeys:
             if not on and not (await db.execute(_OF_USER, {"user_id": user})).all():
                 raise InUse("without a passkey the password is the only way in")
             await db.execute(update(users).where(users.c.id == user).values(password_login=on))
+
+
+async def insert_passkey(db: AsyncConnection, user: int, passkey: PasskeyCopy) -> CursorResult[Any]:
+    values = {name: getattr(passkey, name) for name in PASSKEY_FIELDS}
+    return await db.execute(insert(passkeys).values(user=user, **values))
+
+
+def _passkey(row: Row[Any]) -> Passkey:
+    return Passkey(**row._mapping)  # noqa: SLF001 - its public name
