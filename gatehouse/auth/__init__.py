@@ -1,1 +1,1 @@
-"""Decides: who may in, and for how long. Knows no HTTP, no SQL and no engine; the clock is handed in."""
+"""The rules: who may log in, and for how long. Knows no HTTP, no SQL and no engine; the clock is passed in."""

@@ -1,7 +1,7 @@
-"""Perms: what they are called, and which opens what. Pure functions.
+"""Perms: their names, and which of them allows an operation. Pure functions.
 
 The consoles use two generations of names: the older ones ask for `sys:user:add`, the current ones for
-`sys:user:create`. Either name opens an operation, and whoever is granted one is shown both. This holds below `sys:`
+`sys:user:create`. Either name allows an operation, and a user who has one is shown both. This holds below `sys:`
 only: elsewhere names belong to a business backend, where `edit` and `update` may be two things.
 
 The role ROOT has every perm that exists, without rows of its own.

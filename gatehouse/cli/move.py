@@ -14,7 +14,7 @@ from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_state
-from gatehouse.stores.accounts.copying import Moved, copy_accounts
+from gatehouse.stores.accounts.copying import CopiedTable, copy_accounts
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite.engine import live_sessions
@@ -51,7 +51,7 @@ def move(*, as_json: bool) -> None:
     return echo(f"Everything has arrived; {sessions} sessions go on. The data folder can be put away, its secret not.")
 
 
-async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tuple[list[Moved], int]:
+async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tuple[list[CopiedTable], int]:
     if given.embedded_accounts:
         raise ValueError("GATEHOUSE_DATABASE_URL is not set: it names the database to move to")
     if not given.accounts_path.exists():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gatehouse import logs
 from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, bootstrap
 from gatehouse.auth.accounts.default_menus import create_default_menus
-from gatehouse.auth.accounts.upgrade import add_current_names
+from gatehouse.auth.accounts.upgrade import add_current_perm_names
 from gatehouse.auth.keys.ring import KeyRing
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.master_secret import make_secret, read_secrets
@@ -71,7 +71,7 @@ async def _fill(database: Database, settings: Settings, secret: bytes, now: floa
         password=settings.admin_password,
         now=now,
     )
-    await add_current_names(roles, AuditTrail(database), now)
+    await add_current_perm_names(roles, AuditTrail(database), now)
     await create_default_menus(Menus(database), now)
     return password
 

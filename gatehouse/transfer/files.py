@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.accounts.menus import complete
+from gatehouse.auth.accounts.menus import complete_menu
 from gatehouse.stores.accounts.menus import Menu, MenuType
 from gatehouse.transfer.formulas import unquote
 from gatehouse.transfer.layout import (
@@ -205,7 +205,7 @@ def _menu(origin: str, line: MenuLine) -> SourceMenu:
     if not 0 < line.id < 2**53:
         raise ValueError(f"{line.id} is not an id")
     values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
-    checked = complete({**values, "type": line.kind})
+    checked = complete_menu({**values, "type": line.kind})
     return SourceMenu(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
 
 

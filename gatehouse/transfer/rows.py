@@ -135,10 +135,10 @@ class Summary:
     adapted: list[Remark] = field(default_factory=list)
 
 
-def printable(text: str, longest: int = 64) -> str:
+def printable(text: str, max_length: int = 64) -> str:
     """The text without unprintable characters and surrounding space, cut to the longest length."""
     clean = "".join(character if character.isprintable() else " " for character in text)
-    return clean.strip()[:longest].strip()
+    return clean.strip()[:max_length].strip()
 
 
 def cut_cycles(parents: Mapping[int, int | None], ids: Iterable[int]) -> set[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.accounts.upgrade import add_current_names
+from gatehouse.auth.accounts.upgrade import add_current_perm_names
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.perms import ADMIN_PERMS, MANAGEMENT_PERMS, allows, expand, is_administrator_role, missing, names_of
 from gatehouse.stores.accounts.changes import Changes
@@ -104,7 +104,7 @@ def test_an_admin_role_of_the_first_release_gains_the_current_names_once(gatehou
     older = {perm for perm in ADMIN_PERMS if perm.rpartition(":")[2] not in {"list", "create", "update", "reset"}}
     gatehouse.run(take(gatehouse, admin.id, [*(set(ADMIN_PERMS) - older), "sys:user:add"]))
     for _ in range(2):
-        gatehouse.run(add_current_names(roles, trail, gatehouse.clock()))
+        gatehouse.run(add_current_perm_names(roles, trail, gatehouse.clock()))
     upgraded = gatehouse.run(roles.by_code("ADMIN"))
     assert upgraded is not None
     assert set(upgraded.perms) == set(ADMIN_PERMS) - {"sys:user:add", "sys:user:create"}

@@ -89,7 +89,7 @@ async def test_a_profile_has_the_perms_of_enabled_roles(database: Database) -> N
     assert (profile.roles, profile.perms) == (("A",), ("x:y:a",))
     with pytest.raises(Missing):
         async with changing(database) as change:
-            await change.roles_called(["A", "NONE"])
+            await change.roles_by_code(["A", "NONE"])
 
 
 async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:

@@ -23,14 +23,14 @@ async def test_logins_are_counted_by_day_and_user(database: Database) -> None:
     await trail.append([login(1, 10), login(1, 12)])
     assert await days.between(10, 12) == {10: Logins(2, 4), 12: Logins(1, 1)}
     assert await days.between(11, 11) == {}
-    assert await days.in_all() == Logins(2, 5)
+    assert await days.total() == Logins(2, 5)
 
 
 async def test_writers_at_once_lose_nothing_and_wait_for_each_other(database: Database) -> None:
     trail = AuditTrail(database)
     forwards = [login(user, 10) for user in range(1, 9)]
     await asyncio.gather(*(trail.append(batch) for batch in (forwards, forwards[::-1], forwards, forwards[::-1])))
-    assert await LoginDays(database).in_all() == Logins(8, 32)
+    assert await LoginDays(database).total() == Logins(8, 32)
 
 
 async def test_a_day_is_found_without_looking_at_the_others(database: Database) -> None:

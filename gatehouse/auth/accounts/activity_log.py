@@ -78,7 +78,7 @@ class Day(NamedTuple):
 class Overview(NamedTuple):
     today: Logins
     yesterday: Logins
-    in_all: Logins
+    total: Logins
 
 
 class ActivityLog:
@@ -108,7 +108,7 @@ class ActivityLog:
         today = day_of(self._clock())
         days = await self._days.between(today - 1, today)
         none = Logins(0, 0)
-        return Overview(days.get(today, none), days.get(today - 1, none), await self._days.in_all())
+        return Overview(days.get(today, none), days.get(today - 1, none), await self._days.total())
 
     async def trend(self, first: datetime | None, last: datetime | None) -> list[Day]:
         """Every day from `first` to `last`, at most a year; by default the last seven days."""

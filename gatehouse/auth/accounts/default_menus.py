@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.auth.accounts.menus import complete
+from gatehouse.auth.accounts.menus import complete_menu
 from gatehouse.stores.accounts.menus import MenuType
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ CHINESE_BUTTONS = {
 }
 
 
-def entries(now: float) -> list[dict[str, Any]]:
+def default_entries(now: float) -> list[dict[str, Any]]:
     """In an order in which parents come first; `parent` is the position in the list."""
     laid: list[dict[str, Any]] = [
         {
@@ -80,7 +80,7 @@ def entries(now: float) -> list[dict[str, Any]]:
         }
     ]
     for number, page in enumerate(_PAGES, 1):
-        place = len(laid)
+        position = len(laid)
         laid.append(
             {
                 "type": MenuType.PAGE,
@@ -95,22 +95,28 @@ def entries(now: float) -> list[dict[str, Any]]:
             }
         )
         laid += [
-            {"type": MenuType.BUTTON, "parent": place, "name": name, "perm": f"sys:{page.what}:{action}", "sort": sort}
+            {
+                "type": MenuType.BUTTON,
+                "parent": position,
+                "name": name,
+                "perm": f"sys:{page.what}:{action}",
+                "sort": sort,
+            }
             for sort, (name, action) in enumerate(page.buttons, 1)
         ]
-    return [{**complete(entry), "created": now} for entry in laid]
+    return [{**complete_menu(entry), "created": now} for entry in laid]
 
 
 async def create_default_menus(menus: Menus, now: float) -> None:
     """Into a database that has no menu: a new one, or one of release 0.1."""
-    await menus.create_all(entries(now))
+    await menus.create_all(default_entries(now))
 
 
 def are_untouched(menus: Sequence[Menu]) -> bool:
-    """Whether these are the menus as laid down above, whose place an import may take."""
+    """Whether these are the menus as created above, unchanged, so that an import may replace them."""
     names = {menu.id: menu.name for menu in menus}
     here = {(menu.name, menu.type, names.get(menu.parent or 0), menu.component, menu.perm) for menu in menus}
-    laid = entries(0)
+    laid = default_entries(0)
     made = {
         (
             entry["name"],

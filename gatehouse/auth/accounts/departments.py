@@ -1,6 +1,6 @@
 """Changes to departments, from the console and the command line. See `users.py`.
 
-A disabled department takes from everybody in it, and below it, what their roles give.
+Users in a disabled department, or below one, get nothing from their roles.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class DepartmentChanges:
         async with self._changes.transaction() as change:
             before = await change.department(department)
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
-            # To disable a department, or move it below a disabled one, takes perms from everybody in it, whatever they
-            # hold; and the other way round.
+            # To disable a department, or move it below a disabled one, removes the perms of everybody in it; to enable
+            # or move it back restores them. So it needs an administrator.
             concerns = {"enabled", "parent"} & values.keys()
             people = await change.people_in(department) if concerns else []
             if people and not actor.is_administrator:

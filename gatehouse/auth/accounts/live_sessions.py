@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import Session
 
 # Users read in one request: most of them may have logged out since.
-PEOPLE_AT_MOST = 500
-PEOPLE_AT_ONCE = 50
+USERS_PER_REQUEST = 500
+USERS_PER_BATCH = 50
 
 
 class LiveSession(NamedTuple):
@@ -56,21 +56,21 @@ class LiveSessions:
         self._absolute_lifetime = absolute_lifetime
 
     async def page(self, start: int, limit: int) -> SessionPage:
-        """Of everybody: at least `limit` sessions, unless there are no more or too many have logged out."""
+        """Of all users: at least `limit` sessions, unless there are no more or too many have logged out."""
         found: list[LiveSession] = []
         since = day_of(self._clock() - self._absolute_lifetime)
-        for offset in range(start, start + PEOPLE_AT_MOST, PEOPLE_AT_ONCE):
-            people = await self._days.people(since, offset=offset, limit=PEOPLE_AT_ONCE)
+        for offset in range(start, start + USERS_PER_REQUEST, USERS_PER_BATCH):
+            people = await self._days.people(since, offset=offset, limit=USERS_PER_BATCH)
             found += await self.of_users(people)
-            if len(people) < PEOPLE_AT_ONCE:
+            if len(people) < USERS_PER_BATCH:
                 return SessionPage(found, None)
             if len(found) >= limit:
-                return SessionPage(found, offset + PEOPLE_AT_ONCE)
-        return SessionPage(found, start + PEOPLE_AT_MOST)
+                return SessionPage(found, offset + USERS_PER_BATCH)
+        return SessionPage(found, start + USERS_PER_REQUEST)
 
     async def search(self, keywords: str) -> SessionPage:
         """Sessions of the users that a search finds."""
-        found = await self._users.page(limit=PEOPLE_AT_ONCE, search=keywords)
+        found = await self._users.page(limit=USERS_PER_BATCH, search=keywords)
         return SessionPage(await self.of_users([profile.user.id for profile in found]), None)
 
     async def of_users(self, people: Sequence[int]) -> list[LiveSession]:

@@ -1,8 +1,8 @@
 """The console's menus: which menu may be below which, which menus a role has, and how they are changed.
 
-One truth: a role has a button if it has the button's perm, however it came by it. So perms granted on the command line
-show as checked, an assignment in the console grants and denies the perms of its buttons, and perms that no button
-carries stay as they are. A role shows the folders, pages and links that it was given, and those above its buttons.
+A role has a button if it has the button's perm, however it got it. So perms granted on the command line show as
+checked, an assignment in the console grants and denies the perms of its buttons, and perms that no button carries stay
+as they are. A role shows the folders, pages and links that it was given, and those above its buttons.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def with_parents(menus: Iterable[Menu], chosen: Collection[int]) -> frozenset[in
     return frozenset(found)
 
 
-def checked(menus: Sequence[Menu], code: str, perms: Collection[str], given: Collection[int]) -> frozenset[int]:
-    """What a role has: buttons by its perms, and above them and beside them what it was given."""
+def menus_of_role(menus: Sequence[Menu], code: str, perms: Collection[str], given: Collection[int]) -> frozenset[int]:
+    """The menus of a role: buttons by its perms, their ancestors, and those that were assigned."""
     if code == ROOT:
         return frozenset(menu.id for menu in menus)
     buttons = {menu.id for menu in menus if menu.type is MenuType.BUTTON and menu.perm and allows(perms, menu.perm)}
@@ -73,21 +73,21 @@ class MenuChanges:
         self._effects = effects
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
-        values = complete(values)
+        values = complete_menu(values)
         async with self._changes.transaction() as change:
             parent = values["parent"]
-            check_place(MenuType(values["type"]), None if parent is None else await change.menu(parent))
+            check_parent(MenuType(values["type"]), None if parent is None else await change.menu(parent))
             menu = await change.add_menu(**{"created": self._effects.now, **values})
         self._effects.record(Event.MENU_ADDED, actor, menu=menu, name=values["name"])
         return menu
 
     async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
         """Replace all values: a value that is left out is cleared."""
-        values = complete(values)
+        values = complete_menu(values)
         async with self._changes.transaction() as change:
             before = await change.menu(menu)
             parent = values["parent"]
-            check_place(MenuType(values["type"]), None if parent is None else await change.menu(parent))
+            check_parent(MenuType(values["type"]), None if parent is None else await change.menu(parent))
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             if values:
                 await change.set_menu(menu, **values)
@@ -95,7 +95,7 @@ class MenuChanges:
             self._effects.record(Event.MENU_CHANGED, actor, menu=menu, changed=sorted(values))
 
     async def delete(self, actor: Actor, menu: int) -> list[int]:
-        """With everything below it. Roles keep their perms: those are not the button's, but the role's."""
+        """With everything below it. Roles keep their perms, which belong to the role and not to the button."""
         async with self._changes.transaction() as change:
             name = (await change.menu(menu)).name
             gone = await change.delete_menu(menu)
@@ -129,7 +129,10 @@ class MenuChanges:
             shown = {menu.id for menu in menus if menu.type is not MenuType.BUTTON} & chosen
             # Those above its buttons are shown anyway; what is stored is what was chosen.
             await change.replace_menus(role, shown)
-            affected = [*await change.holders([role]), *(await change.holders_of(ROOT) if denied or allowed else [])]
+            affected = [
+                *await change.holders([role]),
+                *(await change.holders_by_code(ROOT) if denied or allowed else []),
+            ]
         await self._effects.invalidate(affected)
         self._effects.record(
             Event.ROLE_CHANGED,
@@ -152,7 +155,7 @@ def _require_assignment(actor: Actor, before: RoleGrant, after: RoleGrant) -> No
         authority.require_define_role(actor, before, after)
 
 
-def check_place(kind: MenuType, parent: Menu | None) -> None:
+def check_parent(kind: MenuType, parent: Menu | None) -> None:
     """A tree that the consoles can draw: folders hold folders, pages and links; pages and links hold buttons."""
     if kind is MenuType.BUTTON:
         allowed = parent is not None and parent.type in {MenuType.PAGE, MenuType.LINK, MenuType.FOLDER}
@@ -161,19 +164,19 @@ def check_place(kind: MenuType, parent: Menu | None) -> None:
     else:
         allowed = parent is None or parent.type in {MenuType.FOLDER, MenuType.PAGE}
     if not allowed:
-        raise AccountFieldInvalid("parentId", f"a menu of type {kind.value} does not go there")
+        raise AccountFieldInvalid("parentId", f"a menu of type {kind.value} cannot be below this parent")
 
 
-def complete(given: dict[str, Any]) -> dict[str, Any]:
-    """Every column of a menu, checked: what its type has not is empty, and what it needs is there."""
+def complete_menu(given: dict[str, Any]) -> dict[str, Any]:
+    """Every column of a menu, checked: columns that its type does not use are empty, required ones are present."""
     kind = MenuType(given["type"])
     taken = _FIELDS[kind] | {"name", "type", "parent", "sort", "visible"}
     values = {"parent": None, "sort": 0, "visible": True, **_EMPTY}
     values |= {name: value for name, value in given.items() if name in taken}
-    for name, longest in _TEXTS.items():
+    for name, max_length in _TEXTS.items():
         values[name] = str(values[name]).strip()
-        if len(values[name]) > longest or not values[name].isprintable():
-            raise AccountFieldInvalid(_contract_name(name), f"at most {longest} printable characters")
+        if len(values[name]) > max_length or not values[name].isprintable():
+            raise AccountFieldInvalid(_contract_name(name), f"at most {max_length} printable characters")
     _check_needed(kind, values)
     return values
 

@@ -1,8 +1,8 @@
 """Links to set a password: for a new user, or for one who has forgotten it, without anybody telling anybody a password.
 
-Whoever may set a user's password may make one. It carries a sealed ticket that is good for a day, once, and only while
-the stored password stays as it is: each use, and every other change of the password, voids all links of the user. It
-opens no session, so a second factor is asked for as at every login.
+Anyone who may set a user's password may make one. It carries a sealed ticket that is valid for a day, once, and only
+while the stored password stays as it is: each use, and every other change of the password, voids all links of the user.
+It opens no session, so a second factor is asked for as at every login.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ def check_username(username: str) -> None:
         raise ValueError(f"a username has 1 to {NAME_MAX} printable characters and no space around it")
 
 
-def check_text(what: str, text: str, longest: int = NAME_MAX) -> None:
+def check_text(what: str, text: str, max_length: int = NAME_MAX) -> None:
     """Names that people see: nickname, role name, department."""
-    if not text.strip() or len(text) > longest or not text.isprintable():
-        raise ValueError(f"a {what} has 1 to {longest} printable characters")
+    if not text.strip() or len(text) > max_length or not text.isprintable():
+        raise ValueError(f"a {what} has 1 to {max_length} printable characters")
 
 
 def check_nickname(nickname: str) -> None:

@@ -89,7 +89,7 @@ class RoleChanges:
     async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         check_perms(perms)
         async with self._changes.transaction() as change:
-            [role] = await change.roles_called([code])
+            [role] = await change.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
             _require_perms(actor, role, role.perms | set(perms))
             await change.allow(role.id, added)
@@ -100,7 +100,7 @@ class RoleChanges:
     async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         """Take perms away, under all of their names: one that stayed would give the same."""
         async with self._changes.transaction() as change:
-            [role] = await change.roles_called([code])
+            [role] = await change.roles_by_code([code])
             for perm in perms:
                 if not allows(role.perms, perm):
                     raise Missing(f"role {code!r} does not give {perm!r}")
@@ -128,7 +128,7 @@ class RoleChanges:
 
     async def _root_users(self, change: Change, perms: Iterable[str]) -> list[int]:
         """Users with the role ROOT have every perm that exists, so their profiles change with the perms."""
-        return await change.holders_of(ROOT) if perms else []
+        return await change.holders_by_code(ROOT) if perms else []
 
 
 def check_perms(perms: Iterable[str]) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ADDRESS = "upgrade"
 
 
-async def add_current_names(roles: Roles, trail: AuditTrail, now: float) -> None:
-    """Give ADMIN what it has by both generations of names: release 0.1 knew only the older one.
+async def add_current_perm_names(roles: Roles, trail: AuditTrail, now: float) -> None:
+    """Give the role ADMIN its perms under both generations of names: release 0.1 knew only the older one.
 
     Nothing is granted that was not granted before: to take a perm from a role takes all of its names.
     """

@@ -62,7 +62,7 @@ class ImportRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """What is context, and who asks."""
+    """What the rows are checked against, and who imports them."""
 
     actor: Actor
     departments: Sequence[Department]

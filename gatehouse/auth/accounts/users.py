@@ -1,7 +1,7 @@
 """Changes to users, from the console and the command line.
 
-Each is decided by the rules of `authority.py` on what its transaction meets, recorded with who did it and what changed,
-and shows on the next request of whom it concerns.
+Each is checked against `authority.py` inside its transaction, recorded with who did it and what changed, and takes
+effect on the next request of the user.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class UserChanges:
             values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
             if values:
                 await change.set_user(user, **values)
-            granted, revoked = await self._change_roles_of(change, actor, target, roles)
+            granted, revoked = await self._replace_roles(change, actor, target, roles)
         detail: dict[str, list[str]] = {"changed": sorted(values.keys() - {"enabled"})}
         detail |= {"granted": granted} if granted else {}
         detail |= {"revoked": revoked} if revoked else {}
@@ -104,7 +104,7 @@ class UserChanges:
         await self.password_changed(actor, user)
 
     async def password_changed(self, actor: Actor, user: int, *, keep: str | None = None) -> None:
-        """What follows: all sessions but `keep` end."""
+        """Record a changed password, and end all sessions but `keep`."""
         await self._effects.invalidate([user])
         self._effects.record(Event.PASSWORD_CHANGED, actor, user)
         await self._effects.end_sessions(actor, user, SessionEnd.PASSWORD, keep=keep)
@@ -135,15 +135,15 @@ class UserChanges:
     async def _change_roles(self, actor: Actor, user: int, named: Sequence[str], *, give: bool) -> None:
         async with self._changes.transaction() as change:
             target = await self._target(change, actor, user)
-            held, meant = {role.id for role in target.roles}, {role.id for role in await change.roles_called(named)}
-            await self._change_roles_of(change, actor, target, sorted(held | meant if give else held - meant))
+            held, meant = {role.id for role in target.roles}, {role.id for role in await change.roles_by_code(named)}
+            await self._replace_roles(change, actor, target, sorted(held | meant if give else held - meant))
         await self._effects.invalidate([user])
         self._effects.record(Event.USER_CHANGED, actor, user, **{"granted" if give else "revoked": list(named)})
 
-    async def _change_roles_of(
+    async def _replace_roles(
         self, change: Change, actor: Actor, target: Target, roles: Sequence[int] | None
     ) -> tuple[list[str], list[str]]:
-        """Replace the roles; the codes of those that came, and of those that went."""
+        """Replace the roles; returns the codes of those that were added, and of those that were removed."""
         if roles is None:
             return [], []
         held = {role.id for role in target.roles}

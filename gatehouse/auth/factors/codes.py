@@ -28,5 +28,5 @@ def read_code(typed: str | None) -> Code | None:
     text = "".join(unicodedata.normalize("NFKC", typed or "").split())
     if len(text) == totp.DIGITS and text.isascii() and text.isdigit():
         return Code(CodeKind.TOTP, text)
-    normal = recovery.normalized(text)
+    normal = recovery.normalize(text)
     return Code(CodeKind.RECOVERY, normal) if normal else None

@@ -1,8 +1,8 @@
 """Enrolment of an authenticator app: what people do to their own second factor.
 
 Two steps. The first, after a fresh proof, stores a secret that is not on yet and shows it. The second presents a code:
-that shows that the app works, switches the factor on and hands out ten recovery codes, once. A secret that was not
-confirmed within ten minutes is worth nothing.
+that shows that the app works, switches the factor on and hands out ten recovery codes, once. A secret that is not
+confirmed within ten minutes cannot be confirmed any more.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class OwnPasskeys:
         self, principal: Principal, credential: dict[str, Any], name: str, transports: Sequence[str], caller: Caller
     ) -> Passkey:
         """The proof was given for the options: their challenge, which only the same user can answer, carries it."""
-        made = await self._ceremonies.registered(credential)
+        made = await self._ceremonies.verify_registration(credential)
         if made.user != principal.claims.user:
             raise PasskeyRefused("the challenge was issued to another user")
         shown = "".join(character for character in name if character.isprintable()).strip()[:NAME_LENGTH]

@@ -26,11 +26,11 @@ class PasskeyVerifier:
         self._clock = clock
 
     async def verify(self, credential: dict[str, Any], caller: Caller) -> Passkey:
-        ticket = await self._ceremonies.challenge_answered(credential)
+        ticket = await self._ceremonies.use_login_challenge(credential)
         passkey = await self._find(credential)
         if passkey is None:
             raise PasskeyRefused("not registered here")
-        asserted = await self._ceremonies.asserted(credential, ticket, passkey)
+        asserted = await self._ceremonies.verify_assertion(credential, ticket, passkey)
         if is_clone(passkey.sign_count, asserted.sign_count):
             counters = {"stored": passkey.sign_count, "presented": asserted.sign_count, "passkey": passkey.id}
             self._audit.record(Event.PASSKEY_CLONED, caller, user=passkey.user, detail=counters)

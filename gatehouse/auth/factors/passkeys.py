@@ -42,7 +42,7 @@ class Challenge(msgspec.Struct, array_like=True):
     handle: bytes = b""
 
 
-class Registered(NamedTuple):
+class NewPasskey(NamedTuple):
     user: int
     handle: bytes
     credential: bytes
@@ -51,7 +51,7 @@ class Registered(NamedTuple):
     backed_up: bool
 
 
-class Asserted(NamedTuple):
+class Assertion(NamedTuple):
     sign_count: int
     backed_up: bool
 
@@ -93,11 +93,11 @@ class Ceremonies:
             "allowCredentials": [],
         }
 
-    async def registered(self, credential: Json) -> Registered:
+    async def verify_registration(self, credential: Json) -> NewPasskey:
         """The new passkey, if it answers a challenge that we issued and that was not answered before."""
         ticket = await self._use(self._registration, credential)
-        verified = await asyncio.to_thread(self._verify_registration, credential, ticket.text)
-        return Registered(
+        verified = await asyncio.to_thread(self._check_registration, credential, ticket.text)
+        return NewPasskey(
             ticket.content.user,
             ticket.content.handle,
             verified.credential_id,
@@ -106,16 +106,16 @@ class Ceremonies:
             verified.credential_backed_up,
         )
 
-    async def challenge_answered(self, credential: Json) -> Ticket[Challenge]:
-        """The login challenge that was answered, used up by this; right or wrong."""
+    async def use_login_challenge(self, credential: Json) -> Ticket[Challenge]:
+        """The login challenge that was answered, marked as used whether the answer is right or wrong."""
         return await self._use(self._login, credential)
 
-    async def asserted(self, credential: Json, ticket: Ticket[Challenge], passkey: Passkey) -> Asserted:
+    async def verify_assertion(self, credential: Json, ticket: Ticket[Challenge], passkey: Passkey) -> Assertion:
         handle = credential["response"].get("userHandle")
         if handle and handle != base64url(passkey.handle):
             raise PasskeyRefused("made for another user")
-        verified = await asyncio.to_thread(self._verify_assertion, credential, ticket.text, passkey.public)
-        return Asserted(verified.new_sign_count, verified.credential_backed_up)
+        verified = await asyncio.to_thread(self._check_assertion, credential, ticket.text, passkey.public)
+        return Assertion(verified.new_sign_count, verified.credential_backed_up)
 
     async def _use(self, tickets: Tickets[Challenge], credential: Json) -> Ticket[Challenge]:
         ticket = tickets.open(_challenge_of(credential))
@@ -128,7 +128,7 @@ class Ceremonies:
 
     # In a thread: the library takes half a second and 30 MB to load, which only those pay who have a passkey.
 
-    def _verify_registration(self, credential: Json, challenge: str) -> Any:
+    def _check_registration(self, credential: Json, challenge: str) -> Any:
         import webauthn  # noqa: PLC0415 - see above
         from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415
 
@@ -143,7 +143,7 @@ class Ceremonies:
         except (WebAuthnException, ValueError, TypeError, KeyError, IndexError) as problem:
             raise PasskeyRefused(type(problem).__name__) from problem
 
-    def _verify_assertion(self, credential: Json, challenge: str, public: bytes) -> Any:
+    def _check_assertion(self, credential: Json, challenge: str, public: bytes) -> Any:
         import webauthn  # noqa: PLC0415 - see above
         from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415
 
@@ -154,7 +154,7 @@ class Ceremonies:
                 expected_rp_id=self.rp_id,
                 expected_origin=self.origin,
                 credential_public_key=public,
-                credential_current_sign_count=0,  # judged by the caller, who knows a clone from a forgery
+                credential_current_sign_count=0,  # the caller compares it, and tells a clone from a forgery
                 require_user_verification=True,
             )
         except (WebAuthnException, ValueError, TypeError, KeyError, IndexError) as problem:

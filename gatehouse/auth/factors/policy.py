@@ -20,7 +20,7 @@ class FactorPolicy(NamedTuple):
     roles: frozenset[str] = frozenset()  # who holds one of these must have a second factor
 
     @property
-    def asks(self) -> bool:
+    def is_on(self) -> bool:
         return self.mode is not FactorMode.OFF
 
     @property

@@ -24,7 +24,7 @@ def new_codes() -> list[str]:
     return [_grouped("".join(secrets.choice(ALPHABET) for _ in range(LENGTH))) for _ in range(COUNT)]
 
 
-def normalized(typed: str) -> str | None:
+def normalize(typed: str) -> str | None:
     """The ten characters that were meant, or None if this is not of the form of a recovery code."""
     text = typed.lower().replace("-", "").replace(" ", "").translate(LOOKALIKES)
     return text if len(text) == LENGTH and all(character in ALPHABET for character in text) else None

@@ -1,6 +1,6 @@
-"""Tickets: short-lived texts that only we can make and read, so that handing one out writes nothing anywhere.
+"""Tickets: short-lived texts that only we can make and read, so that issuing one stores nothing.
 
-A ticket is sealed for one purpose and opens for no other. What has to happen once is marked in state under its `id`.
+A ticket is sealed for one purpose and valid for no other. That it was used is marked in state under its `id`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=msgspec.Struct)
 
 _NONCE_BYTES = 12
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 
 
 class Ticket(NamedTuple, Generic[T]):
@@ -46,7 +46,7 @@ class Tickets(Generic[T]):
 
     def open(self, text: str) -> Ticket[T] | None:
         """The ticket, or None if we did not make it for this purpose or it has expired."""
-        if len(text) > _LONGEST or not text.isascii():
+        if len(text) > _MAX_LENGTH or not text.isascii():
             return None
         try:
             sealed = from_base64url(text)

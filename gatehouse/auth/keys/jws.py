@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 _encode = msgspec.json.Encoder().encode
 
 
-def encoded(claims: object) -> str:
+def encode_claims(claims: object) -> str:
     return base64url(_encode(claims))
 
 
 @lru_cache(maxsize=16)
-def encoded_header(kid: str, algorithm: str, token_type: str) -> str:
-    return encoded({"alg": algorithm, "typ": token_type, "kid": kid})
+def encode_header(kid: str, algorithm: str, token_type: str) -> str:
+    return encode_claims({"alg": algorithm, "typ": token_type, "kid": kid})
 
 
-def signed(signer: Signer, token_type: str, claims: object) -> str:
-    body = f"{encoded_header(signer.kid, signer.algorithm, token_type)}.{encoded(claims)}"
+def sign_jwt(signer: Signer, token_type: str, claims: object) -> str:
+    body = f"{encode_header(signer.kid, signer.algorithm, token_type)}.{encode_claims(claims)}"
     return f"{body}.{base64url(signer.sign(body.encode()))}"

@@ -1,4 +1,4 @@
-"""The key ring: the signing keys are stored sealed under the master secret and take turns.
+"""The key ring: the signing keys, stored sealed under the master secret and rotated.
 
 One key signs. Older ones are retired: they sign nothing more, and what they signed is accepted until it expires. A
 new one is published before it signs, for longer than any node goes without reading the store and any other service
@@ -64,7 +64,7 @@ def unseal_private(secrets: Sequence[bytes], key: StoredKey) -> bytes:
     return unseal(secrets, SIGNING_KEYS, key.kid, key.sealed)
 
 
-def signing_at(stored: Sequence[StoredKey], now: float) -> StoredKey | None:
+def signing_key_at(stored: Sequence[StoredKey], now: float) -> StoredKey | None:
     """The key that signs: the newest that has been published long enough; failing that the oldest there is."""
     candidates = [key for key in stored if key.retired is None or key.retired > now]
     published = [key for key in candidates if key.created + PUBLISHED_BEFORE_SIGNING_SECONDS <= now]
@@ -76,7 +76,7 @@ class KeyRing:
 
     def __init__(self, store: Keys, secrets: Sequence[bytes], clock: Callable[[], float], token_ttl: int) -> None:
         self.secrets = secrets
-        # Raised by every change of the set, for those who remember what its keys have verified.
+        # Raised by every change of the set, so that caches of verified tokens are invalidated.
         self.version = 0
         self._store = store
         self._clock = clock
@@ -93,12 +93,12 @@ class KeyRing:
         self.stored = await self._store.all()
         # A key of a kind that only a later release knows is passed over: that release may run on another node.
         known = [key for key in self.stored if key.algorithm in ALGORITHMS]
-        honoured = [key for key in known if now < self.verifies_until(key)]
-        if [key.kid for key in honoured] != list(self._public):
-            self._public = {key.kid: _verification_key(key) for key in honoured}
-            self._jwks = [as_jwk(key) for key in honoured]
+        verifying = [key for key in known if now < self.verifies_until(key)]
+        if [key.kid for key in verifying] != list(self._public):
+            self._public = {key.kid: _verification_key(key) for key in verifying}
+            self._jwks = [as_jwk(key) for key in verifying]
             self.version += 1
-        signing = signing_at(honoured, now)
+        signing = signing_key_at(verifying, now)
         if signing is not None and (self._signer is None or self._signer.kid != signing.kid):
             make_signer = ALGORITHMS[signing.algorithm].make_signer
             self._signer = Signer(signing.kid, signing.algorithm, make_signer(unseal_private(self.secrets, signing)))
@@ -114,7 +114,7 @@ class KeyRing:
 
     @property
     def loaded(self) -> bool:
-        """False while the store has not answered even once; no token can be judged then."""
+        """False until the store has answered once; until then no token can be verified."""
         return bool(self.stored)
 
     @property

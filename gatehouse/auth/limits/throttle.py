@@ -1,7 +1,7 @@
 """Rate limits: how often one may try, by address, by user, and all logins together.
 
-The limit of all logins together is charged only for logins that have solved a captcha: whoever wants to use it up must
-solve one for each try. Failed logins of one name are counted in `lockout.py`.
+The limit of all logins together is charged only for logins that have solved a captcha: to use it up, an
+attacker must solve one for each try. Failed logins of one name are counted in `lockout.py`.
 """
 
 from __future__ import annotations

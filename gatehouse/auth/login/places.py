@@ -1,7 +1,7 @@
-"""Notices: a login from a place where the user was never seen is an event of its own, for the user to look at.
+"""Places of logins: a login from a place that is new for the user is an audit event, and shown to the user.
 
 A place is a network (IPv4 /24, IPv6 /48) with a kind of browser on a kind of system. The first place of a user is
-remembered without a notice: there is nothing to compare it with.
+recorded without such an event: there is nothing to compare it with.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import Session
 
 NETWORK_BITS = {4: 24, 6: 48}
-RECENT = 50
+RECENT_LIMIT = 50
 
 log = logs.named("gatehouse.login")
 
@@ -60,7 +60,7 @@ class Places:
     async def record(self, session: Session, caller: Caller) -> None:
         """Record the place of a login. If that fails, the login succeeds all the same."""
         try:
-            new = await self._store.seen(session.user, place_of(caller), self._clock())
+            new = await self._store.record(session.user, place_of(caller), self._clock())
         except StoreUnavailable as problem:
             log.warning("the place of a login was not recorded", user=session.user, problem=str(problem))
             return
@@ -71,11 +71,11 @@ class Places:
     async def recent(self, user: int) -> list[RecentLogin]:
         """The newest logins, newest first; one appears when its event is stored, a moment after the login."""
         events = (Event.LOGIN.value, Event.LOGIN_NEW_PLACE.value)
-        entries = await self._trail.read(newest=2 * RECENT, user=user, events=events)
+        entries = await self._trail.read(newest=2 * RECENT_LIMIT, user=user, events=events)
         new = {entry.session for entry in entries if entry.event == Event.LOGIN_NEW_PLACE}
         live = {session.id for session in await self._sessions.of_user(user)}
         logins = [_login(entry, new, live) for entry in reversed(entries) if entry.event == Event.LOGIN]
-        return logins[:RECENT]
+        return logins[:RECENT_LIMIT]
 
 
 def place_of(caller: Caller) -> str:

@@ -1,7 +1,7 @@
 """Login by QR code: a browser shows a ticket, a phone that is logged in confirms it, the browser gets a session.
 
 The ticket is a URL of our own page with a sealed text in it, so making one writes nothing. It lives 120 seconds. It is
-bound to address and User-Agent of the browser that asked for it: for everybody else it has expired. What becomes of it
+bound to address and User-Agent of the browser that asked for it: for everybody else it has expired. Its status
 is one value in state, changed by compare-and-swap:
 
     nothing -> scanned by a user -> confirmed by that user -> exchanged
@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import TicketGone
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import Session, State
 
 TICKET_SECONDS = 120
-# The status of a ticket is kept a little longer than it is valid, for nodes whose clocks differ.
-KEPT_MARGIN = 60
 
 Qr = Ticket["QrRequest"]
 
@@ -112,7 +111,7 @@ class QrLogin:
         status, user = await self._read(ticket)
         if status is not QrStatus.CONFIRMED or user is None:
             raise TicketGone("not confirmed, or exchanged before")
-        if not await self._move(ticket, _text(status, user), _text(QrStatus.LOGGED_IN)):
+        if not await self._swap_status(ticket, _text(status, user), _text(QrStatus.LOGGED_IN)):
             raise TicketGone("exchanged before")
         return await self._sessions.open(user, caller)
 
@@ -121,7 +120,7 @@ class QrLogin:
     async def scan(self, text: str, principal: Principal) -> QrRequest:
         """Who asks to be logged in as the caller. The first who scans is the only one who can confirm."""
         ticket, user = self._require(text), principal.claims.user
-        if await self._move(ticket, None, _text(QrStatus.SCANNED, user)):
+        if await self._swap_status(ticket, None, _text(QrStatus.SCANNED, user)):
             return ticket.content
         if await self._read(ticket) != (QrStatus.SCANNED, user):
             raise TicketGone("scanned by another user, or already answered")
@@ -137,7 +136,7 @@ class QrLogin:
 
     async def _answer(self, text: str, principal: Principal, answer: QrStatus) -> None:
         ticket, user = self._require(text), principal.claims.user
-        if not await self._move(ticket, _text(QrStatus.SCANNED, user), _text(answer, user)):
+        if not await self._swap_status(ticket, _text(QrStatus.SCANNED, user), _text(answer, user)):
             raise TicketGone("not scanned by this user, or answered")
 
     # The ticket
@@ -163,8 +162,8 @@ class QrLogin:
         status, _, user = value.partition(" ")
         return QrStatus(status), int(user) if user else None
 
-    async def _move(self, ticket: Qr, before: str | None, after: str) -> bool:
-        expires = ticket.expires + KEPT_MARGIN
+    async def _swap_status(self, ticket: Qr, before: str | None, after: str) -> bool:
+        expires = ticket.expires + CLOCK_SKEW_SECONDS
         return await self._state.swap_value(_key(ticket), before, after, expires, self._clock())
 
     def _record(self, event: Event, text: str, principal: Principal, caller: Caller) -> None:

@@ -1,8 +1,8 @@
 """The second factor of a login: where its code is found, whether it is right, and who must have one.
 
 Clients that know nothing of second factors send the code where the answer of the captcha goes. Such a login needs no
-picture to be solved, so it must tell nothing: a wrong code fails as a wrong password does, in the same time, for names
-with and without a factor, known or not. Only beside a solved picture and a right password is a code asked for.
+picture to be solved, so it must disclose nothing: a wrong code fails as a wrong password does, in the same time, for
+names with and without a factor, known or not. Only beside a solved picture and a right password is a code asked for.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SecondFactor:
         self._enrol_at = enrol_at
 
     def read(self, captcha_answer: str | None, otp_code: str | None) -> GivenCode:
-        if not self._policy.asks:
+        if not self._policy.is_on:
             return GivenCode(typed=False, code=None, instead_of_captcha=False)
         code = read_code(captcha_answer)
         if code is not None:
@@ -69,7 +69,7 @@ class SecondFactor:
         self, found: Credentials, given: GivenCode, right: MatchedCode | None, trial: Attempt, attempts: Attempts
     ) -> CodeKind | None:
         """What the login was proven by beside the password; refused if something is missing. Uses the code up."""
-        if not self._policy.asks:
+        if not self._policy.is_on:
             return None
         if found.totp is None:
             await self._require_enrolment(found, trial)
@@ -78,7 +78,7 @@ class SecondFactor:
             self._audit.record(
                 Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
             )
-            raise CodeRequired("no code came along")
+            raise CodeRequired("no code was sent")
         if right is None or not await self._verifier.use(right):
             await attempts.failed(trial, LoginFailure.SECOND_FACTOR)
             raise CredentialsWrong if given.instead_of_captcha else CodeRequired("the code is wrong or used")

@@ -1,6 +1,6 @@
 """What the password of an unknown name is checked against, so that the time it takes tells nothing.
 
-A hash that no password opens, of the same scheme and cost as a real one. Where users were brought along with bcrypt,
+A hash that no password matches, of the same scheme and cost as a real one. If users were imported with bcrypt hashes,
 some known names take the time of bcrypt; then the same share of unknown names does too, always the same ones, chosen
 by a keyed hash of the name. So neither time says whether a name exists.
 """

@@ -31,8 +31,8 @@ T = TypeVar("T")
 # For threads on systems without an idle priority.
 NICENESS = 19
 RETRY_SECONDS = 2
-NAME_SHARE = 0.75  # of the places in the queue, for one name
-IDLE_SECONDS = 0.2  # without a hash, and their memory is given back
+NAME_SHARE = 0.75  # of the slots in the queue, for one name
+IDLE_SECONDS = 0.2  # without a hash: then their memory is released
 STARVED_SECONDS = 0.3
 CHECK_SECONDS = 0.1
 
@@ -59,10 +59,10 @@ class HashPool:
         self._rescuing = False
         self._jobs: dict[_Job, None] = {}  # oldest first
         self._progress = 0.0  # when the pool last finished a hash, or was empty
-        self._watch: asyncio.TimerHandle | None = None
+        self._progress_timer: asyncio.TimerHandle | None = None
         self._reserved = 0
         self._reserved_by: Counter[str] = Counter()
-        self._idle: asyncio.TimerHandle | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
     def pending(self) -> int:
@@ -76,13 +76,13 @@ class HashPool:
 
     @contextmanager
     def reserve(self, name: str) -> Iterator[None]:
-        """A place in the queue, taken before anything else is done: without it all other work would be in vain.
+        """A slot in the queue, taken before anything else is done: without it all other work would be wasted.
 
-        One name, whether it exists or not, gets only a share of the places, so that the others find some left.
+        One name, whether it exists or not, gets only a share of the slots, so that some are left for the others.
         """
-        places = self._threads + self._queue
-        if self._reserved >= places or self._reserved_by[name] >= math.ceil(places * NAME_SHARE):
-            raise TooBusy(RETRY_SECONDS, "all places before the hash queue are taken")
+        slots = self._threads + self._queue
+        if self._reserved >= slots or self._reserved_by[name] >= math.ceil(slots * NAME_SHARE):
+            raise TooBusy(RETRY_SECONDS, "all slots of the hash queue are taken")
         self._reserved += 1
         self._reserved_by[name] += 1
         try:
@@ -103,8 +103,8 @@ class HashPool:
         # Removed when the work is done, not when the caller goes away: an abandoned hash still costs.
         self._jobs[job] = None
         self._pool.submit(self._perform, job, rescue=False)
-        if self._watch is None:
-            self._watch = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
+        if self._progress_timer is None:
+            self._progress_timer = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
         result: T = await job.future
         return result
 
@@ -134,25 +134,25 @@ class HashPool:
                 job.future.set_exception(outcome)
             else:
                 job.future.set_result(outcome)
-        if self._idle is not None:
-            self._idle.cancel()
-        self._idle = loop.call_later(IDLE_SECONDS, self._release_memory)
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._idle_timer = loop.call_later(IDLE_SECONDS, self._release_memory)
 
     def _check_progress(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._watch = None
+        self._progress_timer = None
         if not self._jobs:
             return
         if not self._rescuing and loop.time() - self._progress >= STARVED_SECONDS:
             self._rescuing = True
             self._rescue.submit(self._perform, next(iter(self._jobs)), rescue=True)
-        self._watch = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
+        self._progress_timer = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
 
     def _release_memory(self) -> None:
         if not self._jobs:
             self._pool.submit(malloc.release_free_memory)
 
     def close(self) -> None:
-        for timer in (self._idle, self._watch):
+        for timer in (self._idle_timer, self._progress_timer):
             if timer is not None:
                 timer.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,9 +1,9 @@
 """The feed of ended sessions: what services that verify tokens by themselves read, so that a logout reaches them.
 
-A reader holds a position: `<log>:<place>`. The log has a random name that lives in the state, so a position from a
-state that was lost since, or from another one, is noticed. A reader who missed entries that may still matter is told
-so by `missing_before`: sessions that ended before that time may not have been told. Tokens that were issued later are
-not in doubt.
+A reader keeps a position: `<log>:<entry>`. The log has a random name that lives in the state, so a position from a
+state that was lost since, or from another one, is noticed. A reader who missed entries that may still matter gets
+`missing_before`: sessions that ended before that time may not have been reported. Tokens that were issued later are not
+affected.
 
 While somebody listens, one task of the worker looks for new entries ten times a second; else nothing runs.
 """
@@ -61,7 +61,9 @@ class EndedSessions:
         try:
             page = await self._state.ended_sessions(found[2], limit)
         except ValueError:
-            return await self.read(f"{'0' * 12}:", limit)  # a place that this engine never names: another log
+            return await self.read(
+                f"{'0' * 12}:", limit
+            )  # not a position of this engine: treated as that of another log
         if page.complete:
             return FeedPage(page.entries, f"{log}:{page.position}")
         page = await self._state.ended_sessions("", limit)
@@ -69,7 +71,7 @@ class EndedSessions:
         return FeedPage(page.entries, f"{log}:{page.position}", missing_before)
 
     async def newest(self) -> str:
-        """The position from which on everything is still to come."""
+        """The position of the newest entry: reading from it returns only later ones."""
         return f"{await self._log_name()}:{await self._state.ended_position()}"
 
     def require_room(self) -> None:
@@ -96,7 +98,7 @@ class EndedSessions:
 
     @property
     def change(self) -> asyncio.Event:
-        """Set by the next change. To be taken before reading: what comes in between is not missed then."""
+        """Set by the next change. Get it before reading, so that a change in between is not missed."""
         return self._change
 
     async def _poll_forever(self) -> None:

@@ -1,6 +1,6 @@
 """Delivery of security event tokens to one recipient, who acknowledges what it has got (RFC 8936).
 
-A service key is a recipient. Its position in the log stands in the state and moves on over what it has acknowledged,
+A service key is a recipient. Its position in the log is stored in the state and advances past what it has acknowledged,
 in order; the rest is delivered again. A recipient that is new starts with the oldest entry that may still matter.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.keys.jws import signed
+from gatehouse.auth.keys.jws import sign_jwt
 from gatehouse.auth.sessions.ended_sessions import PAGE, wait_for
 from gatehouse.auth.sessions.security_events import TYPE, event_claims, gap_claims
 
@@ -49,16 +49,16 @@ class EventDelivery:
         self._issuer = issuer
         self._audience = audience
 
-    async def poll(self, recipient: int, acknowledged: Collection[str], most: int, wait: float) -> Delivery:
-        """Move over what is acknowledged; return what comes next, if need be after waiting for it."""
+    async def poll(self, recipient: int, acknowledged: Collection[str], limit: int, wait: float) -> Delivery:
+        """Advance past what is acknowledged; return what comes next, waiting for it if there is nothing yet."""
         key = f"ended sessions of service key {recipient}"
         before = await self._state.value(key, self._clock())
         position = await self._acknowledge(key, before, acknowledged)
-        if most == 0:
+        if limit == 0:
             return Delivery({}, more_available=bool((await self._feed.read(position, 1)).entries))
         self._feed.require_room()
         with self._feed.listening():
-            return self._tokens(await self._next(position, most + 1, wait), most)
+            return self._tokens(await self._next(position, limit + 1, wait), limit)
 
     async def _next(self, position: str | None, limit: int, wait: float) -> FeedPage:
         deadline = monotonic() + wait
@@ -87,15 +87,15 @@ class EventDelivery:
             await self._state.swap_value(key, before, position, now + POSITION_TTL, now)
         return position
 
-    def _tokens(self, page: FeedPage, most: int) -> Delivery:
+    def _tokens(self, page: FeedPage, limit: int) -> Delivery:
         signer, log = self._ring.signer, page.position.partition(":")[0]
         tokens = {}
         if page.missing_before is not None:
             name = _gap_name(page)
-            tokens[name] = signed(signer, TYPE, gap_claims(page.missing_before, name, self._issuer, self._audience))
-        for entry in page.entries[: most - len(tokens)]:
+            tokens[name] = sign_jwt(signer, TYPE, gap_claims(page.missing_before, name, self._issuer, self._audience))
+        for entry in page.entries[: limit - len(tokens)]:
             name = f"{log}:{entry.position}"
-            tokens[name] = signed(signer, TYPE, event_claims(entry, name, self._issuer, self._audience))
+            tokens[name] = sign_jwt(signer, TYPE, event_claims(entry, name, self._issuer, self._audience))
         gap = page.missing_before is not None
         return Delivery(tokens, more_available=len(page.entries) > len(tokens) - gap)
 

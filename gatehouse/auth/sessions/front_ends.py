@@ -1,8 +1,8 @@
-"""Which generation of the console a session belongs to, as far as it has shown it.
+"""Which generation of the console a session belongs to, as far as its requests show.
 
 The generations ask the same paths and mean different things: the type of a menu is a letter, a number or a word, and a
-role's data scope counts from 1 or from 0. Read in the wrong way, "department and below" becomes "all". Nothing in the
-headers tells them apart, but what they send does: consoles before 4.3 log in by a form, and each has its own way to ask
+role's data scope counts from 1 or from 0. Read in the wrong way, "department and below" becomes "all". The headers
+do not tell them apart, but the requests do: consoles before 4.3 log in by a form, and each has its own way to ask
 for dictionaries. What was seen is kept as a mark in state for as long as the session can last.
 """
 
@@ -24,15 +24,15 @@ class FrontEnd(StrEnum):
 
 
 class FrontEnds:
-    def __init__(self, state: State, clock: Callable[[], float], keep: float) -> None:
+    def __init__(self, state: State, clock: Callable[[], float], kept_seconds: float) -> None:
         self._state = state
         self._clock = clock
-        self._keep = keep
+        self._kept_seconds = kept_seconds
 
     async def remember(self, session: str, front_end: FrontEnd) -> None:
         now = self._clock()
         if not await self._state.has_mark(_mark(session, front_end), now):
-            await self._state.set_mark(_mark(session, front_end), now + self._keep, now)
+            await self._state.set_mark(_mark(session, front_end), now + self._kept_seconds, now)
 
     async def of_session(self, session: str) -> FrontEnd:
         """An older console of unknown version counts as the oldest: there a scope read wrongly shows less, not more."""

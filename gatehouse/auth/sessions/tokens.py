@@ -1,6 +1,6 @@
-"""The two kinds of token: how they are made and read. What they open is decided in `sessions.py`.
+"""The two kinds of token: how they are made and read. Whether their session is live is checked in `sessions.py`.
 
-Access token: a signed JWT that other services can check by themselves. `claims.py` says what it tells about the user.
+Access token: a signed JWT that other services can check by themselves. `claims.py` has its claims about the user.
 Refresh token: `1.<session>.<generation>.<HMAC>`. Nothing about it is stored, so nothing stored can be turned
 into one; and the current one of a session can be made again, which lets racing refreshes converge.
 """
@@ -16,7 +16,7 @@ import jwt
 
 from gatehouse import logs
 from gatehouse.auth.keys.algorithms import ALGORITHMS
-from gatehouse.auth.keys.jws import encoded, encoded_header
+from gatehouse.auth.keys.jws import encode_claims, encode_header
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
 from gatehouse.base64url import base64url
 from gatehouse.bounded_cache import BoundedCache
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Every type that an access token of ours can have; nothing else that we sign has one of them. Both are read whatever
 # the setting, so that a change of it logs nobody out.
 TOKEN_TYPES = ("at+jwt", "JWT")
-# No token of ours is longer, and whatever is longer is not looked at. Tomcat and gunicorn take 8 KB of headers.
+# No token of ours is longer, and longer ones are refused unread. Tomcat and gunicorn take 8 KB of headers.
 MAX_TOKEN_LENGTH = 4096
 # Verifying a signature costs as much as all the rest of a request, so verified tokens are cached.
 CACHE_SIZE = 20_000
@@ -91,7 +91,7 @@ def _mac(key: bytes, body: str) -> str:
     return base64url(hmac.digest(key, body.encode(), "sha256"))
 
 
-def _longest_body(signer: Signer) -> int:
+def _max_body_length(signer: Signer) -> int:
     return MAX_TOKEN_LENGTH - 1 - ALGORITHMS[signer.algorithm].signature_length
 
 
@@ -126,17 +126,17 @@ class AccessTokens:
             **profile_claims(profile, self._claim_set),
         }
         signer = self._ring.signer
-        header = encoded_header(signer.kid, signer.algorithm, self._token_type)
-        body = f"{header}.{encoded(claims)}"
-        if len(body) > _longest_body(signer):
-            body = f"{header}.{self._reduce(claims, profile.user.id, _longest_body(signer) - len(header) - 1)}"
+        header = encode_header(signer.kid, signer.algorithm, self._token_type)
+        body = f"{header}.{encode_claims(claims)}"
+        if len(body) > _max_body_length(signer):
+            body = f"{header}.{self._reduce(claims, profile.user.id, _max_body_length(signer) - len(header) - 1)}"
         return f"{body}.{base64url(signer.sign(body.encode()))}"
 
-    def _reduce(self, claims: dict[str, Any], user: int, longest: int) -> str:
+    def _reduce(self, claims: dict[str, Any], user: int, max_length: int) -> str:
         """The most that fits. The user keeps the session; services that read the token allow less."""
         for left in reductions(claims):
-            shorter = encoded(left)
-            if len(shorter) <= longest:
+            shorter = encode_claims(left)
+            if len(shorter) <= max_length:
                 break
         if user not in self._warned_users and len(self._warned_users) < MAX_TRIM_WARNINGS:
             self._warned_users.add(user)
@@ -149,7 +149,7 @@ class AccessTokens:
         Whether its session is live is checked separately, on every request.
         """
         if self._ring.version != self._key_ring_version:
-            # The set of keys has changed and one may be revoked, so the cache is invalidated.
+            # The set of keys has changed and one may be retired, so the cache is invalidated.
             self._verified.clear()
             self._key_ring_version = self._ring.version
         claims = self._verified.get(token)
@@ -183,7 +183,7 @@ class AccessTokens:
                 audience=self._audience,
                 options={
                     "require": ["exp", "iat", "sub", "sid"],
-                    # These two ask the machine's clock; ours is handed in, and `verify` looks at it every time.
+                    # These two ask the machine's clock; ours is passed in, and `verify` looks at it every time.
                     "verify_exp": False,
                     "verify_iat": False,
                 },

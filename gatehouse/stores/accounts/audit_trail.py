@@ -49,19 +49,19 @@ _WRITTEN = AuditEntry._fields[1:]  # all but the id
 async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
     """Append in the caller's transaction, so that a change and its event are committed together."""
     # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
-    await db.exec_driver_sql(_insertion(db.dialect), [tuple(entry[1:]) for entry in entries])
+    await db.exec_driver_sql(_insert_statement(db.dialect), [tuple(entry[1:]) for entry in entries])
     await count_logins(db, [(entry.at, entry.user) for entry in entries if entry.event == LOGIN and entry.user])
-    await count_failures(db, [(entry.at, _times(entry)) for entry in entries if entry.event == LOGIN_FAILED])
+    await count_failures(db, [(entry.at, _event_count(entry)) for entry in entries if entry.event == LOGIN_FAILED])
 
 
-def _times(entry: AuditEntry) -> int:
+def _event_count(entry: AuditEntry) -> int:
     """How many events this one stands for: those that cost nothing are stored as one for each interval."""
     detail = msgspec.json.decode(entry.detail) if entry.detail else {}
     return int(detail.get("count", 1))
 
 
 @cache
-def _insertion(dialect: Dialect) -> str:
+def _insert_statement(dialect: Dialect) -> str:
     return str(insert(audit_events).inline().compile(dialect=dialect, column_keys=_WRITTEN))
 
 

@@ -1,8 +1,8 @@
 """Changes to users, roles, departments and menus, each whole or not at all.
 
-Inside `Changes.transaction` everything is read as it stands and stays so until the end: changes wait for each other,
-on every node. So whether somebody may make a change is decided on what the change really meets, and of two who demote
-each other at once the second one is refused: one administrator remains, if there was one before.
+Transactions of `Changes` run one after another, on every node, so what one has read cannot change before it commits.
+So permissions are checked against the rows that are changed, and of two administrators who demote each other at once
+the second one is refused: one administrator remains, if there was one before.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ADVISORY_LOCK = 0x6761_7465_0002
 
 @dataclass(frozen=True, slots=True)
 class StoredRole:
-    """A role as a change meets it."""
+    """A role, as read inside the transaction."""
 
     id: int
     code: str
@@ -47,7 +47,7 @@ class StoredRole:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A user as a change meets it, with all roles that it holds, enabled or not."""
+    """A user, as read inside the transaction, with all roles that it holds, enabled or not."""
 
     user: User
     roles: tuple[StoredRole, ...]
@@ -83,13 +83,15 @@ class Changes:
             .where(user_roles.c.role.in_(chosen), users.c.enabled, users.c.password != "")
             .distinct()
         )
-        places = {row.department for row in holders}
-        off = (await db.scalars(select(departments.c.id).where(~departments.c.enabled))).all()
-        return bool(places - set(await db.scalars(below(off))) if off else places)
+        departments_with_admins = {row.department for row in holders}
+        disabled = (await db.scalars(select(departments.c.id).where(~departments.c.enabled))).all()
+        return bool(
+            departments_with_admins - set(await db.scalars(below(disabled))) if disabled else departments_with_admins
+        )
 
 
 class Change(DepartmentChange, MenuChange):
-    """One transaction under way."""
+    """One open transaction."""
 
     def __init__(self, db: AsyncConnection) -> None:
         self.db = db
@@ -150,7 +152,7 @@ class Change(DepartmentChange, MenuChange):
             for row in found.values()
         ]
 
-    async def roles_called(self, codes: Iterable[str]) -> list[StoredRole]:
+    async def roles_by_code(self, codes: Iterable[str]) -> list[StoredRole]:
         wanted = list(dict.fromkeys(codes))
         query = select(roles.c.code, roles.c.id).where(roles.c.code.in_(wanted))
         found = {row.code: row.id for row in await self.db.execute(query)}
@@ -164,7 +166,7 @@ class Change(DepartmentChange, MenuChange):
         held = select(user_roles.c.user).where(user_roles.c.role.in_(list(ids))).distinct()
         return list(await self.db.scalars(held))
 
-    async def holders_of(self, code: str) -> list[int]:
+    async def holders_by_code(self, code: str) -> list[int]:
         held = select(user_roles.c.user).join(roles, roles.c.id == user_roles.c.role).where(roles.c.code == code)
         return list(await self.db.scalars(held))
 

@@ -1,7 +1,7 @@
 """Copies every table of one accounts database to another, for `gatehouse move`.
 
 Tables go one after another, in batches. Each batch and the position it reached are one transaction in the target, so
-a copy that was killed resumes where it stopped. At the end every table is counted and summed up on both sides. While
+a copy that was killed resumes where it stopped. At the end every table is counted and checksummed on both sides. While
 it runs, nobody can write to the source.
 """
 
@@ -60,7 +60,7 @@ class MoveRefused(ValueError):
     """The move cannot be done, or what arrived is not what was sent; the sentence says what to do."""
 
 
-class Moved(NamedTuple):
+class CopiedTable(NamedTuple):
     """One table: how many rows, and the sum of their digests, the same on both sides."""
 
     table: str
@@ -68,7 +68,7 @@ class Moved(NamedTuple):
     checksum: str
 
 
-async def copy_accounts(source: Database, target: Database, progress: Progress) -> list[Moved]:
+async def copy_accounts(source: Database, target: Database, progress: Progress) -> list[CopiedTable]:
     """Both must be at this release's schema, and the target empty or left by a move that was interrupted."""
     await migrate.check(source)
     await migrate.check(target)
@@ -76,8 +76,8 @@ async def copy_accounts(source: Database, target: Database, progress: Progress) 
         await _begin(held, target)
         for table in TABLES:
             await _copy(held, target, table, progress)
-        moved = [await _verified(held, target, table, progress) for table in TABLES]
-        await _number_on(held, target)
+        moved = [await _verify(held, target, table, progress) for table in TABLES]
+        await _continue_sequences(held, target)
     async with target.writing() as db:
         await db.run_sync(moving.drop)
     return moved
@@ -169,7 +169,7 @@ async def _count(db: AsyncConnection, table: Table) -> int:
     return (await db.scalar(select(func.count()).select_from(table))) or 0
 
 
-async def _verified(held: AsyncConnection, target: Database, table: Table, progress: Progress) -> Moved:
+async def _verify(held: AsyncConnection, target: Database, table: Table, progress: Progress) -> CopiedTable:
     sent = await _sum(held, table)
     async with target.reading() as db:
         arrived = await _sum(db, table)
@@ -182,17 +182,17 @@ async def _verified(held: AsyncConnection, target: Database, table: Table, progr
     return sent
 
 
-async def _sum(db: AsyncConnection, table: Table) -> Moved:
+async def _sum(db: AsyncConnection, table: Table) -> CopiedTable:
     """The digests of all rows added up, so that the order in which an engine returns them does not matter."""
     rows, total = 0, 0
     result = await db.stream(select(table))
     async for row in result:
         rows += 1
         total += int.from_bytes(hashlib.sha256(repr(tuple(row)).encode()).digest())
-    return Moved(str(table.name), rows, f"{total % 2**256:064x}")
+    return CopiedTable(str(table.name), rows, f"{total % 2**256:064x}")
 
 
-async def _number_on(held: AsyncConnection, target: Database) -> None:
+async def _continue_sequences(held: AsyncConnection, target: Database) -> None:
     """The next number of each table follows the highest that was ever given, rows deleted since included."""
     used = {row.name: row.seq for row in await held.execute(text("SELECT name, seq FROM sqlite_sequence"))}
     async with target.writing() as db:

@@ -84,10 +84,10 @@ class DepartmentChange:
         for department in ids:
             await _require(self.db, department)
         if await self.db.scalar(select(func.count()).where(users.c.department.in_(ids))):
-            raise InUse(f"department {shown(ids)} still has users: move them first")
+            raise InUse(f"department {_joined(ids)} still has users: move them first")
         under = select(func.count()).where(departments.c.parent.in_(ids), departments.c.id.not_in(ids))
         if await self.db.scalar(under):
-            raise InUse(f"department {shown(ids)} still has departments below it")
+            raise InUse(f"department {_joined(ids)} still has departments below it")
         if not await self.db.scalar(select(func.count()).where(departments.c.id.not_in(ids))):
             raise InUse("the last department cannot be deleted: every user belongs to one")
         # Children are deleted before their parents.
@@ -99,7 +99,7 @@ class DepartmentChange:
         return list(await self.db.scalars(select(users.c.id).where(users.c.department.in_(below([department])))))
 
 
-def shown(ids: Sequence[int]) -> str:
+def _joined(ids: Sequence[int]) -> str:
     return ", ".join(str(each) for each in ids)
 
 

@@ -97,5 +97,5 @@ class LoginDays:
         async with self._database.reading() as db:
             return list((await db.scalars(query)).all())
 
-    async def in_all(self) -> Logins:
+    async def total(self) -> Logins:
         return (await self.between(ALL_DAYS, ALL_DAYS)).get(ALL_DAYS, Logins(0, 0))

@@ -25,8 +25,8 @@ class LoginPlaces:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def seen(self, user: int, place: str, at: float) -> bool:
-        """Remember the place; True if the user is known from other places and was never seen at this one."""
+    async def record(self, user: int, place: str, at: float) -> bool:
+        """Store the place; True if the user has other known places and this one is new."""
         found = await self._database.look_up(_LAST, user_id=user, place_seen=place)
         if not found:
             return await self._add(user, place, at)

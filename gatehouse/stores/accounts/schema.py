@@ -146,7 +146,7 @@ signing_keys = Table(
     Column("public", LargeBinary, nullable=False),
     Column("sealed", LargeBinary, nullable=False),
     Column("created", Float(53), nullable=False),
-    # From when on the key signs nothing more; what it signed before is still honoured.
+    # From when on the key signs nothing more; what it signed before is still accepted.
     Column("retired", Float(53)),
 )
 

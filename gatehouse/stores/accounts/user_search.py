@@ -45,7 +45,7 @@ class UserFilter:
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         found: list[ColumnElement[bool]] = []
-        place: ColumnElement[int] = users.c.department
+        department: ColumnElement[int] = users.c.department
         if self.keywords:
             # LIKE has no regard to case in SQLite, and lower() would cost as much as the rest of the search.
             nickname = users.c.nickname.contains if dialect == "sqlite" else users.c.nickname.icontains
@@ -56,11 +56,13 @@ class UserFilter:
                     users.c.mobile.contains(self.keywords, autoescape=True),
                 )
             )
-            place = place + 0  # every entry of ix_users_search is read anyway: by the index on departments it is slower
+            department = (
+                department + 0
+            )  # every entry of ix_users_search is read anyway: by the index on departments it is slower
         if self.enabled is not None:
             found.append(users.c.enabled if self.enabled else ~users.c.enabled)
         if self.department is not None:
-            found.append(place.in_(below([self.department])))
+            found.append(department.in_(below([self.department])))
         if self.since is not None:
             found.append(users.c.created >= self.since)
         if self.until is not None:
@@ -143,8 +145,10 @@ async def _listed(db: AsyncConnection, ids: Sequence[int]) -> list[ListedUser]:
     ):
         names.setdefault(row.user, []).append(row.name)
     found: dict[int, ListedUser] = {}
-    query: Any = select(*COLUMNS, departments.c.name.label("place")).join(departments).where(users.c.id.in_(ids))
+    query: Any = (
+        select(*COLUMNS, departments.c.name.label("department_name")).join(departments).where(users.c.id.in_(ids))
+    )
     for row in await db.execute(query):
-        *columns, place = row
-        found[row.id] = ListedUser(User(*columns), place, tuple(names.get(row.id, ())))
+        *columns, department = row
+        found[row.id] = ListedUser(User(*columns), department, tuple(names.get(row.id, ())))
     return [found[user] for user in ids if user in found]

@@ -25,12 +25,12 @@ ENDED_KEPT_SECONDS = 86400
 EPOCH_KEPT_SECONDS = 86400
 
 
-# The log of ended sessions holds at most this many; the oldest are dropped, and a reader who missed them is told.
+# The log of ended sessions holds at most this many; the oldest are dropped, and readers who missed them are told so.
 ENDED_SESSIONS_MAX = 200_000
 
 
 class Session(NamedTuple):
-    """One login and what has become of it. Its id begins with the user's id: `<user>-<random>`."""
+    """One login and its current status. Its id begins with the user's id: `<user>-<random>`."""
 
     id: str
     user: int
@@ -44,8 +44,8 @@ class Session(NamedTuple):
     epoch: int = 0  # of the user, read in the same step
 
 
-# What every request asks about its session: the user, the end, the user's epoch. It is on the way of everything, so it
-# is a tuple without names.
+# What every request asks about its session: the user, the end, the user's epoch. Every request reads it, so it is a
+# tuple without names.
 SessionStatus = tuple[int, float, int]
 
 
@@ -85,7 +85,7 @@ class EndedSession(NamedTuple):
 
 
 class EndedPage(NamedTuple):
-    """A part of the log. `position` is that of the last entry here, or where the reader stood.
+    """A part of the log. `position` is that of the last entry here, or the position that was given.
 
     `complete` is False if entries after the reader's position have been dropped that may still matter, or if the log
     is not the one that the position was taken from.
@@ -120,8 +120,8 @@ class State(Protocol):
     async def open_session(
         self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        """Store a new session. Returns it with its user's epoch, and those that went for it, oldest first: the
-        oldest to keep `max_sessions`, and with an engine that sweeps here those ended long ago.
+        """Store a new session. Returns it with its user's epoch, and those that were removed, oldest first:
+        the oldest beyond `max_sessions`, and with an engine that sweeps here those ended long ago.
 
         Here and below: with `ending`, each session that is removed before its time is written into the log of ended
         sessions, in the same atomic step. (On a Redis Cluster in a second step, before the call returns.)

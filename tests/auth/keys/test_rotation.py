@@ -18,7 +18,7 @@ from gatehouse.auth.keys.ring import (
     NODE_RELOAD_SECONDS,
     PUBLISHED_BEFORE_SIGNING_SECONDS,
     StoredKey,
-    signing_at,
+    signing_key_at,
 )
 from gatehouse.master_secret import new_secret, read_secrets, secret_path, write_secrets
 from gatehouse.settings import SettingsError, load
@@ -150,12 +150,12 @@ def test_which_key_signs() -> None:
         return StoredKey(name, b"", b"", created, retired)
 
     first, second = key("first", 0, 100 + PUBLISHED_BEFORE_SIGNING_SECONDS), key("second", 100)
-    assert signing_at([], 100) is None
-    assert signing_at([first], 0) == first
-    assert signing_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS - 0.1) == first
-    assert signing_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS) == second
+    assert signing_key_at([], 100) is None
+    assert signing_key_at([first], 0) == first
+    assert signing_key_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS - 0.1) == first
+    assert signing_key_at([first, second], 100 + PUBLISHED_BEFORE_SIGNING_SECONDS) == second
     # Its predecessor was retired: then it signs at once.
-    assert signing_at([second], 100) == second
+    assert signing_key_at([second], 100) == second
 
 
 def test_the_secret_is_replaced_by_one_command_under_running_nodes(

@@ -49,13 +49,13 @@ class LogEndpoints:
         return success(Page[LogRow](rows=rows, total=total), request.language)
 
     async def overview(self, request: Request, _principal: Principal) -> Reply:
-        today, yesterday, in_all = await self._log.overview()
+        today, yesterday, total = await self._log.overview()
         data = OverviewData(
             todayUvCount=today.people,
-            totalUvCount=in_all.people,
+            totalUvCount=total.people,
             uvGrowthRate=_growth(today.people, yesterday.people),
             todayPvCount=today.logins,
-            totalPvCount=in_all.logins,
+            totalPvCount=total.logins,
             pvGrowthRate=_growth(today.logins, yesterday.logins),
         )
         return success(data, request.language)
@@ -77,18 +77,18 @@ class LogEndpoints:
         return success(data, request.language)
 
     async def statistics(self, request: Request, _principal: Principal) -> Reply:
-        today, yesterday, in_all = await self._log.overview()
+        today, yesterday, total = await self._log.overview()
         zh = request.language == "zh"
         rate = _growth(today.logins, yesterday.logins)
         data = [
             VisitStatistic(
-                "登录次数" if zh else "Logins", "pv", today.logins, in_all.logins, rate, "日" if zh else "Day"
+                "登录次数" if zh else "Logins", "pv", today.logins, total.logins, rate, "日" if zh else "Day"
             ),
             VisitStatistic(
                 "登录人数" if zh else "People",
                 "uv",
                 today.people,
-                in_all.people,
+                total.people,
                 _growth(today.people, yesterday.people),
                 "日" if zh else "Day",
             ),

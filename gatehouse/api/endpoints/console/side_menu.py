@@ -8,7 +8,7 @@ import msgspec
 
 from gatehouse.api.contract.console.after_login import RouteData, RouteMeta
 from gatehouse.auth.accounts.default_menus import CHINESE
-from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, checked, with_parents
+from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, menus_of_role, with_parents
 from gatehouse.auth.perms import ROOT
 from gatehouse.stores.accounts.menus import Menu, MenuType
 
@@ -24,7 +24,7 @@ _TAKEN = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
 def side_menu(menus: Sequence[Menu], profile: Profile, given: Collection[int], language: str) -> list[RouteData]:
     """Those menus that the user's roles show, and for ROOT all of them."""
     code = ROOT if ROOT in profile.roles else ""
-    shown = with_parents(menus, checked(menus, code, profile.perms, given))
+    shown = with_parents(menus, menus_of_role(menus, code, profile.perms, given))
     return _Routes(menus, shown, language).below(None)
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.login.captcha.lookalikes import fold
 
 # Capitals, because at 44 pixels' height they are larger and more distinct than small letters. Left out is
@@ -28,10 +29,6 @@ _CODES: Final = digits + ascii_uppercase
 _EXPIRY, _ANSWER, _RANDOM, _CHECK = 4, 3, 6, 3
 _ID_LENGTH: Final = 36
 _DASHES: Final = (8, 13, 18, 23)
-
-# How far the clocks of two nodes may differ. An id that claims to live longer than any node would grant,
-# by more than this, is forged; refusing it also bounds how long a "used" mark can be made to live.
-_SKEW: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +48,14 @@ class Challenges:
         if ttl <= 0:
             raise ValueError("a captcha must be valid for at least one second")
         self._ttl = ttl
-        self._fixed_answer = None if fixed_answer is None else _checked(fixed_answer)
+        self._fixed_answer = None if fixed_answer is None else _validate(fixed_answer)
         self.rekey(key)
 
     def rekey(self, *keys: bytes) -> None:
         """The first issues, all of them open."""
         if any(len(key) not in {16, 32} for key in keys):
             raise ValueError("the captcha key must have 16 or 32 bytes")
-        # ECB is a poor mode for messages because equal blocks show; here it is the very thing wanted. A
+        # ECB is a poor mode for messages because equal blocks show; here it is what is needed. A
         # message is one block, so AES itself is used as what it is: a random-looking permutation of 16 bytes.
         # No two blocks are equal (48 random bits beside a moving expiry), so no two ids are; nothing of the
         # answer shows; and since a change of any bit scrambles all 16 bytes, the check bits authenticate.
@@ -71,7 +68,7 @@ class Challenges:
         expires = int(now) + self._ttl
         block = expires.to_bytes(_EXPIRY) + _pack(answer) + secrets.token_bytes(_RANDOM) + bytes(_CHECK)
         sealed = self._ciphers[0].encryptor().update(block)
-        return Challenge(_print(sealed), answer, expires, sealed)
+        return Challenge(_format(sealed), answer, expires, sealed)
 
     def decode(self, id: str, now: float) -> Challenge | None:  # noqa: A002 -- the contract calls it id
         """The challenge behind an id, or None if we never issued it or it has expired.
@@ -87,12 +84,13 @@ class Challenges:
         if block is None:
             return None
         expires = int.from_bytes(block[:_EXPIRY])
-        if not now < expires <= now + self._ttl + _SKEW:
+        # An id that is valid for longer than any node would grant is forged; refusing it also bounds the "used" marks.
+        if not now < expires <= now + self._ttl + CLOCK_SKEW_SECONDS:
             return None
         answer = _unpack(block[_EXPIRY : _EXPIRY + _ANSWER])
         if answer is None:
             return None
-        return Challenge(_print(sealed), answer, expires, sealed)
+        return Challenge(_format(sealed), answer, expires, sealed)
 
     @staticmethod
     def matches(challenge: Challenge, given: str) -> bool:
@@ -103,7 +101,7 @@ class Challenges:
         return hmac.compare_digest(fold(challenge.answer).encode(), fold(given).encode(errors="replace"))
 
 
-def _checked(answer: str) -> str:
+def _validate(answer: str) -> str:
     answer = answer.upper()
     if len(answer) != LENGTH or any(character not in _CODES for character in answer):
         raise ValueError(f"a captcha answer is {LENGTH} letters or digits")
@@ -126,7 +124,7 @@ def _unpack(packed: bytes) -> str | None:
     return "".join(_CODES[code] for code in codes)
 
 
-def _print(sealed: bytes) -> str:
+def _format(sealed: bytes) -> str:
     text = sealed.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 

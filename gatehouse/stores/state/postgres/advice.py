@@ -1,4 +1,4 @@
-"""What the promises of Gatehouse need of a PostgreSQL server, and what of it this one lacks."""
+"""Checks the settings of a PostgreSQL server that durability depends on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def for_settings(settings: Mapping[str, str]) -> list[str]:
 def durability(settings: Mapping[str, str]) -> str:
     """What a failover can lose, for `gatehouse doctor`."""
     commit, standbys = settings["synchronous_commit"], settings["synchronous_standby_names"]
-    told = f"synchronous_commit is {commit}, synchronous_standby_names is {standbys or 'empty'}"
+    settings_text = f"synchronous_commit is {commit}, synchronous_standby_names is {standbys or 'empty'}"
     if standbys and commit in _REPLICATED:
-        return f"{told}: a failover to one of them loses nothing acknowledged"
-    return f"{told}: a failover can lose the last acknowledged writes, a restart of the server none"
+        return f"{settings_text}: a failover to one of them loses nothing acknowledged"
+    return f"{settings_text}: a failover can lose the last acknowledged writes, a restart of the server none"

@@ -119,5 +119,5 @@ class Connection:
 
 def unavailable(problem: Exception) -> StoreUnavailable:
     """The driver's text may hold values; what the server says of itself does not."""
-    told = isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "")[:2] in {"28", "3D", "42", "53", "57"}
-    return StoreUnavailable(f"state database: {problem if told else type(problem).__name__}")
+    safe = isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "")[:2] in {"28", "3D", "42", "53", "57"}
+    return StoreUnavailable(f"state database: {problem if safe else type(problem).__name__}")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _HIGHEST = 2**63 - 1
 
 
-def values_of(ending: Ending | None) -> tuple[float | None, str | None, int | None, int]:
-    """What the functions that end sessions are told; nothing is logged without an ending."""
+def ending_values(ending: Ending | None) -> tuple[float | None, str | None, int | None, int]:
+    """The arguments of the functions that end sessions; nothing is logged without an ending."""
     if ending is None:
         return None, None, None, ENDED_SESSIONS_MAX
     return ending.at, ending.reason, ending.kept_seconds, ENDED_SESSIONS_MAX

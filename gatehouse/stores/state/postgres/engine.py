@@ -46,12 +46,12 @@ class PostgresState:
         if ending is None:
             found = _sessions(row[1:] for row in await self._run(sql.OPEN_SESSIONS, *stored))
         else:
-            found = _sessions(await self._run(sql.OPEN_SESSION, *stored, *ended_log.values_of(ending)))
+            found = _sessions(await self._run(sql.OPEN_SESSION, *stored, *ended_log.ending_values(ending)))
         epoch = found[0].epoch
         return session._replace(epoch=epoch), [one for one in found if one.id != session.id]
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
-        if not _possible(session_id):
+        if not _is_valid_id(session_id):
             return None
         for _, user, ends, epoch in await self._run(sql.SESSION_STATUS, session_id):
             return user, ends, epoch
@@ -60,7 +60,7 @@ class PostgresState:
     async def rotate_session(
         self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
     ) -> Rotation | None:
-        asked = (session_id if _possible(session_id) else "", generation, now, ends)
+        asked = (session_id if _is_valid_id(session_id) else "", generation, now, ends)
         if limits:
             return await self._rotate_limited(asked, limits)
         for _, rotated, *session in await self._run(sql.ROTATE_SESSION, *asked):
@@ -81,9 +81,9 @@ class PostgresState:
         return Rotation(rotated, Session._make(session)) if session[0] is not None else None
 
     async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
-        if not _possible(session_id):
+        if not _is_valid_id(session_id):
             return None
-        for _, *session in await self._run(sql.END_SESSION, session_id, *ended_log.values_of(ending)):
+        for _, *session in await self._run(sql.END_SESSION, session_id, *ended_log.ending_values(ending)):
             return Session._make(session)
         return None
 
@@ -94,8 +94,10 @@ class PostgresState:
         self, user: int, keep: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
         credential = ending is not None and ending.credential
-        spared = keep if keep and _possible(keep) else None
-        return _sessions(await self._run(sql.END_SESSIONS_OF, user, spared, credential, *ended_log.values_of(ending)))
+        spared = keep if keep and _is_valid_id(keep) else None
+        return _sessions(
+            await self._run(sql.END_SESSIONS_OF, user, spared, credential, *ended_log.ending_values(ending))
+        )
 
     # The log of ended sessions
 
@@ -186,7 +188,7 @@ class PostgresState:
         return dict(await self._run(sql.SETTINGS, list(advice.SETTINGS)))
 
 
-def _possible(session_id: str) -> bool:
+def _is_valid_id(session_id: str) -> bool:
     """Whether a session can have this id. Anything else the server might refuse as text."""
     return session_id.isascii() and "\0" not in session_id
 

@@ -4,7 +4,7 @@
 -- of ended sessions. A call over many sessions or rates is handed them in that order.
 
 -- Add to the log of ended sessions. The arrays belong together.
-CREATE FUNCTION append_ended(gone text[], moments double precision[], reasons text[], keeps integer[], at_most integer)
+CREATE FUNCTION append_ended(gone text[], moments double precision[], reasons text[], keeps integer[], max_entries integer)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   added bigint := cardinality(gone);
@@ -20,10 +20,10 @@ BEGIN
   INSERT INTO ended_sessions
   SELECT last - added + place, session, moment, reason, moment + keep
   FROM unnest(gone, moments, reasons, keeps) WITH ORDINALITY AS listed (session, moment, reason, keep, place);
-  IF total >= at_most + greatest(at_most / 10, 1) THEN
+  IF total >= max_entries + greatest(max_entries / 10, 1) THEN
     DELETE FROM ended_sessions
-    WHERE position = ANY (ARRAY(SELECT position FROM ended_sessions ORDER BY position LIMIT total - at_most));
-    UPDATE ended_log SET entries = at_most;
+    WHERE position = ANY (ARRAY(SELECT position FROM ended_sessions ORDER BY position LIMIT total - max_entries));
+    UPDATE ended_log SET entries = max_entries;
   END IF;
 END $$;
 
@@ -34,7 +34,7 @@ $$;
 
 -- Remove sessions, each for its own reason, and log those that had not ended by time before. No time: not logged.
 CREATE FUNCTION end_sessions(
-  ids text[], moments double precision[], reasons text[], keeps integer[], at_most integer
+  ids text[], moments double precision[], reasons text[], keeps integer[], max_entries integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
   removed sessions[];
@@ -51,27 +51,27 @@ BEGIN
     ARRAY(SELECT moments[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
     ARRAY(SELECT reasons[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
     ARRAY(SELECT keeps[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
-    at_most
+    max_entries
   );
   RETURN QUERY SELECT * FROM unnest(removed);
 END $$;
 
 -- The same for several sessions and one reason.
 CREATE FUNCTION remove_sessions(
-  doomed text[], moment double precision, reason text, keep integer, at_most integer
+  removed_ids text[], moment double precision, reason text, keep integer, max_entries integer
 ) RETURNS SETOF sessions LANGUAGE sql AS $$
   SELECT * FROM end_sessions(
-    doomed, array_fill(moment, ARRAY[cardinality(doomed)]), array_fill(reason, ARRAY[cardinality(doomed)]),
-    array_fill(keep, ARRAY[cardinality(doomed)]), at_most
+    removed_ids, array_fill(moment, ARRAY[cardinality(removed_ids)]), array_fill(reason, ARRAY[cardinality(removed_ids)]),
+    array_fill(keep, ARRAY[cardinality(removed_ids)]), max_entries
   );
 $$;
 
 -- Store a new session. Returns it, and the oldest of its user, which go to keep as many as are allowed.
 CREATE FUNCTION open_session(
-  session sessions, allowed bigint, moment double precision, reason text, keep integer, at_most integer
+  session sessions, allowed bigint, moment double precision, reason text, keep integer, max_entries integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
-  doomed text[];
+  removed_ids text[];
   number bigint;
 BEGIN
   PERFORM lock_user(session.user_id);
@@ -79,26 +79,26 @@ BEGIN
   SELECT count(*) INTO number FROM sessions s WHERE s.user_id = session.user_id;
   RETURN QUERY SELECT * FROM sessions s WHERE s.id = session.id;
   IF number <= allowed THEN RETURN; END IF;
-  doomed := ARRAY(
+  removed_ids := ARRAY(
     SELECT s.id FROM sessions s WHERE s.user_id = session.user_id AND s.id <> session.id
     ORDER BY s.opened, s.id LIMIT number - allowed
   );
-  RETURN QUERY SELECT * FROM remove_sessions(doomed, moment, reason, keep, at_most);
+  RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, keep, max_entries);
 END $$;
 
 -- Remove every session of a user but one. `credential`: the user is an entry of the log, too.
 CREATE FUNCTION end_sessions_of(
-  owner bigint, spared text, credential boolean, moment double precision, reason text, keep integer, at_most integer
+  owner bigint, spared text, credential boolean, moment double precision, reason text, keep integer, max_entries integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
-  doomed text[];
+  removed_ids text[];
 BEGIN
   PERFORM lock_user(owner);
-  doomed := ARRAY(
+  removed_ids := ARRAY(
     SELECT s.id FROM sessions s WHERE s.user_id = owner AND s.id IS DISTINCT FROM spared ORDER BY s.id FOR UPDATE
   );
-  IF credential THEN PERFORM append_ended(ARRAY[owner::text], ARRAY[moment], ARRAY[reason], ARRAY[keep], at_most); END IF;
-  RETURN QUERY SELECT * FROM remove_sessions(doomed, moment, reason, keep, at_most);
+  IF credential THEN PERFORM append_ended(ARRAY[owner::text], ARRAY[moment], ARRAY[reason], ARRAY[keep], max_entries); END IF;
+  RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, keep, max_entries);
 END $$;
 
 -- Advance a session by one generation, if it still is the one that was presented and the session lives.
@@ -177,14 +177,14 @@ END $$;
 
 -- Count one failure: `next_failures` of rules.py; a property test holds the two together. No row: the key is locked.
 CREATE FUNCTION record_failure(
-  name bytea, moment double precision, free integer, span integer, memory integer, steps integer[]
+  name bytea, moment double precision, free integer, span integer, kept_seconds integer, steps integer[]
 ) RETURNS SETOF failures LANGUAGE plpgsql AS $$
 DECLARE
   f failures;
 BEGIN
   INSERT INTO failures VALUES (name, 0, moment, 0, 0, moment) ON CONFLICT DO NOTHING;
   SELECT * INTO f FROM failures WHERE key = name FOR UPDATE;
-  IF moment >= (CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + memory END) THEN
+  IF moment >= (CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + kept_seconds END) THEN
     f := (name, 0, moment, 0, 0, moment);
   END IF;
   IF f.until > moment THEN RETURN; END IF;
@@ -194,7 +194,7 @@ BEGIN
     f.until := moment + steps[least(f.level, cardinality(steps) - 1) + 1];
     f.level := f.level + 1;
   END IF;
-  f.expires := CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + memory END;
+  f.expires := CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + kept_seconds END;
   UPDATE failures
   SET failures = f.failures, since = f.since, level = f.level, until = f.until, expires = f.expires
   WHERE key = name;

@@ -30,7 +30,7 @@ WAITING_LIMIT = 20_000
 # A statement may take ten ticks, and a call may wait for its turn as long.
 TICK_SECONDS = 0.2
 TIMEOUT_TICKS = 10
-PAUSE_SECONDS = (0.05, 0.1, 0.2, 0.4)
+RECONNECT_BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.4)
 # The server has rolled the transaction back because of another one: it is safe to retry.
 _RETRY = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _RETRIES = 3
@@ -63,7 +63,7 @@ class Pool:
         self._tasks: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
         self._dispatching = False
-        self._watch: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._tick = 0
         self._closed = False
         self.calls = 0
@@ -83,8 +83,8 @@ class Pool:
 
     async def close(self) -> None:
         self._closed = True
-        if self._watch is not None:
-            self._watch.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._opening is not None:
             self._opening.cancel()
         self._fail_waiting(StoreUnavailable("state database: closed"))
@@ -101,7 +101,7 @@ class Pool:
 
     def _dispatch(self) -> None:
         self._dispatching = False
-        while self._waiting and (connection := self._free()) is not None:
+        while self._waiting and (connection := self._take_idle()) is not None:
             statement = next(iter(self._waiting))
             calls = self._take(statement)
             self._busy.add(connection)
@@ -110,10 +110,10 @@ class Pool:
             task.add_done_callback(self._tasks.discard)
         if self._waiting and len(self._busy) < CONNECTIONS and self._opening is None and not self._closed:
             self._opening = asyncio.create_task(self._open())
-        if (self._waiting or self._busy) and self._watch is None and not self._closed:
-            self._watch = asyncio.get_running_loop().call_later(TICK_SECONDS, self._look)
+        if (self._waiting or self._busy) and self._timer is None and not self._closed:
+            self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self._check_timeouts)
 
-    def _free(self) -> Connection | None:
+    def _take_idle(self) -> Connection | None:
         while self._idle:
             connection = self._idle.pop()
             if not connection.closed:
@@ -183,7 +183,7 @@ class Pool:
                 if not self._busy:
                     self._down = problem
                     self._fail_waiting(problem)
-            await asyncio.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
+            await asyncio.sleep(RECONNECT_BACKOFF_SECONDS[min(tries, len(RECONNECT_BACKOFF_SECONDS) - 1)])
             self._down = None  # calls wait for the next try
             tries += 1
             if self._idle:
@@ -191,9 +191,9 @@ class Pool:
         self._opening = None
         self._dispatch()
 
-    def _look(self) -> None:
+    def _check_timeouts(self) -> None:
         """Time out connections and calls. Counting ticks costs less than reading the clock for each call."""
-        self._watch = None
+        self._timer = None
         self._tick += 1
         for connection in list(self._busy):
             connection.ticks += 1

@@ -1,4 +1,4 @@
-"""What the promises of Gatehouse need of a Redis server, and what of it this one lacks."""
+"""Checks the settings of a Redis server that durability depends on."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ OLDEST = (6, 2)
 
 
 async def gather(servers: Servers) -> list[str]:
-    """One sentence for each thing to change, the same for several servers said once."""
+    """One sentence for each thing to change; the same one for several servers is listed once."""
     found: list[str] = []
-    for info in await servers.everywhere("INFO", "everything"):
+    for info in await servers.call_all("INFO", "everything"):
         found += _of_info(dict(line.split(":", 1) for line in info.decode().splitlines() if ":" in line))
     try:
-        for reply in await servers.everywhere("CONFIG", "GET", "*"):
+        for reply in await servers.call_all("CONFIG", "GET", "*"):
             words = [word.decode(errors="replace") for word in reply]
             found += _of_config(dict(zip(words[::2], words[1::2], strict=True)))
     except ServerError:
@@ -44,8 +44,8 @@ def _of_config(config: dict[str, str]) -> list[str]:
     found = []
     if config.get("maxmemory-policy", "noeviction") != "noeviction":
         found.append(
-            f"maxmemory-policy is {config['maxmemory-policy']}: under pressure the server would forget sessions"
-            " and limits at will; set noeviction"
+            f"maxmemory-policy is {config['maxmemory-policy']}: when memory is full the server would evict sessions"
+            " and limits; set noeviction"
         )
     if config.get("appendonly") == "no":
         found.append("appendonly is no: a restart of the server loses what was not saved; set appendonly yes")

@@ -38,7 +38,7 @@ class Servers(Protocol):
         """Run one command on the server that holds `key`."""
         ...
 
-    async def everywhere(self, *arguments: Argument) -> Sequence[Any]:
+    async def call_all(self, *arguments: Argument) -> Sequence[Any]:
         """Run one command on every server that holds keys."""
         ...
 
@@ -102,7 +102,7 @@ class Single:
     def call(self, key: bytes, *arguments: Argument) -> Awaitable[Any]:  # noqa: ARG002 - every key lives here
         return self._connection.call(*arguments)
 
-    async def everywhere(self, *arguments: Argument) -> Sequence[Any]:
+    async def call_all(self, *arguments: Argument) -> Sequence[Any]:
         return [await self._connection.call(*arguments)]
 
     async def close(self) -> None:
@@ -113,7 +113,7 @@ class Single:
 
     async def _ask_sentinels(self) -> Address:
         for sentinel in self._url.addresses:
-            connection = ReconnectingConnection(_always(sentinel), self._url.sentinel_handshake, self._url.tls)
+            connection = ReconnectingConnection(_fixed_address(sentinel), self._url.sentinel_handshake, self._url.tls)
             try:
                 async with asyncio.timeout(CONNECT_SECONDS / len(self._url.addresses)):
                     found = await connection.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._url.service)
@@ -154,7 +154,7 @@ class Cluster:
                 if error.kind not in {"MOVED", "ASK"}:
                     self._invalidate_slot(slot, error)
                     raise
-                address, asking = _redirected(error, address), error.kind == "ASK"
+                address, asking = _redirect_address(error, address), error.kind == "ASK"
                 if not asking:
                     self._slots[slot] = address
             except StoreUnavailable:
@@ -162,7 +162,7 @@ class Cluster:
                 raise
         raise StoreUnavailable("too many redirects in the cluster")
 
-    async def everywhere(self, *arguments: Argument) -> Sequence[Any]:
+    async def call_all(self, *arguments: Argument) -> Sequence[Any]:
         await self._load_slots()
         holders = dict.fromkeys(address for address in self._slots if address is not None)
         return await asyncio.gather(*(self._connection(address).call(*arguments) for address in holders))
@@ -178,7 +178,7 @@ class Cluster:
         connection = self._connections.get(address)
         if connection is None:
             connection = self._connections[address] = ReconnectingConnection(
-                _always(address), self._url.handshake, self._url.tls
+                _fixed_address(address), self._url.handshake, self._url.tls
             )
         return connection
 
@@ -217,12 +217,12 @@ def slot_of(key: bytes) -> int:
     return binascii.crc_hqx(key[start + 1 : end] if end > start + 1 else key, 0) % SLOTS
 
 
-def _redirected(error: ServerError, asked: Address) -> Address:
+def _redirect_address(error: ServerError, asked: Address) -> Address:
     host, _, port = error.rest.split(" ")[-1].rpartition(":")
     return Address(host or asked.host, int(port))
 
 
-def _always(address: Address) -> Any:
+def _fixed_address(address: Address) -> Any:
     async def find() -> Address:
         return address
 

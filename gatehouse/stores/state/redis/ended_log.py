@@ -1,13 +1,13 @@
 """The log of ended sessions as a Redis stream. A position is the id of an entry, which the server makes of its clock.
 
-Entries go when they are older than they may matter, and the oldest when there are more than `ENDED_SESSIONS_MAX`. The
-server trims a little less than it is told, never more: so as long as there are fewer, nothing that still matters has
+Entries are removed when they no longer matter, and the oldest when there are more than `ENDED_SESSIONS_MAX`. The
+server trims a little less than asked, never more: so as long as there are fewer, nothing that still matters has
 been dropped.
 
 An entry is written by the script that ends the session. In a Cluster the log has a slot of its own, so a second call
 writes it, before the first one is answered; if that fails it is made again by the next one, or by the next sweep.
-Should the node be killed between the two, the entry is lost: then the tokens of that session are good, for services
-that verify by themselves, until they expire.
+Should the node be killed between the two, the entry is lost: then services that verify tokens by themselves
+accept the tokens of that session until they expire.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class EndedLog:
 
 
 def ending_arguments(ending: Ending | None) -> tuple[Argument, ...]:
-    """What `record_ended.lua` is told."""
+    """The arguments of `record_ended.lua`."""
     if ending is None:
         return ()
     oldest = f"{max(0, int((ending.at - ending.kept_seconds) * 1000))}-0"

@@ -1,7 +1,7 @@
 -- Remove every session of a user but one.
 --   keys  the user's sessions and epoch, the log of ended sessions
---   in    id of the one that stays, or an empty text; the user; then the words of `record_ended`
---   out   what there was, as HGETALL tells it
+--   in    id of the one that stays, or an empty text; the user; then the arguments of `record_ended`
+--   out   what there was, as HGETALL returns it
 local fields = redis.call('HGETALL', KEYS[1])
 if ARGV[8] == '1' then record_ended(ARGV[2], 3) end
 for i = 1, #fields, 2 do

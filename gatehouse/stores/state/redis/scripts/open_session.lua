@@ -1,8 +1,8 @@
--- Store a new session beside the others of its user, and let go of what has no place any more.
+-- Store a new session beside the others of its user, and remove those beyond the limit and those ended long ago.
 --   keys  the user's sessions and epoch, the log of ended sessions
---   in    id, session, how many a user may have, now, how long an ended one is kept, then the words of
+--   in    id, session, how many a user may have, now, how long an ended one is kept, then the arguments of
 --         `record_ended`
---   out   the epoch, then id and session of each that went, oldest first
+--   out   the epoch, then id and session of each that was removed, oldest first
 local user = KEYS[1]
 local id, session, max_sessions, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
@@ -25,8 +25,8 @@ end)
 
 local out = { epoch }
 local too_many = #others + 1 - max_sessions
-for place, other in ipairs(others) do
-  if place <= too_many or other.ends + keep <= now then
+for position, other in ipairs(others) do
+  if position <= too_many or other.ends + keep <= now then
     redis.call('HDEL', user, other.id)
     record_early_end(other.id, other.session, 6)
     out[#out + 1] = other.id

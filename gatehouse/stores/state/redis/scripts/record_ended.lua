@@ -1,6 +1,6 @@
--- Stands before the scripts that end sessions. Adds to the log of ended sessions (a stream), if its key is given: on a
+-- Prepended to the scripts that end sessions. Adds to the log of ended sessions (a stream), if its key is given: on a
 -- Cluster the log lives in another slot than the user, and is written by a second call.
---   in    the words from `first` on: time, reason, the oldest id that may matter, most entries, seconds to keep the
+--   in    the arguments from `first` on: time, reason, the oldest id that may matter, most entries, seconds to keep the
 --         log, 1 if the user's credential changed; none of them: nothing is logged
 local function record_ended(session, first)
   if not KEYS[2] or not ARGV[first] then return end

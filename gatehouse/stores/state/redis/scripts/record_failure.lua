@@ -1,14 +1,14 @@
 -- Count one failure: `next_failures` of rules.py; a property test holds the two together.
 --   keys  the failures under one name, the index of all names that are locked
---   in    name, now, free failures, their window, how long steps are remembered, the steps
+--   in    name, now, free failures, their window, how long steps are kept, the steps
 --   out   failures, since, level and until, as one text; nothing if the name is locked already
 local name, now, free = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local window, memory = tonumber(ARGV[4]), tonumber(ARGV[5])
+local window, kept_seconds = tonumber(ARGV[4]), tonumber(ARGV[5])
 local failures, since, level, till = 0, now, 0, 0
 
 local function forget_at()
   if level == 0 then return since + window end
-  return till + memory
+  return till + kept_seconds
 end
 
 local before = redis.call('GET', KEYS[1])
