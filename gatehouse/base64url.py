@@ -9,7 +9,7 @@ _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 def base64url(raw: bytes) -> str:
-    # On the way of every token: half the time of `urlsafe_b64encode`.
+    # Every token uses it: it takes half the time of `urlsafe_b64encode`.
     return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode()
 
 

@@ -41,7 +41,7 @@ def read_secrets(settings: Settings) -> tuple[bytes, ...]:
     """The secrets in force, the one that encrypts and signs first. Raises `SettingsError` if one is missing or weak."""
     if settings.secret:
         further = [(text, f"GATEHOUSE_SECRET_PREVIOUS, line {n}") for n, text in _lines(settings.secret_previous)]
-        return tuple(_checked(*each) for each in [(settings.secret, "GATEHOUSE_SECRET"), *further])
+        return tuple(_validate(*each) for each in [(settings.secret, "GATEHOUSE_SECRET"), *further])
     path = secret_path(settings)
     try:
         lines = _lines(path.read_text(encoding="utf-8"))
@@ -49,7 +49,7 @@ def read_secrets(settings: Settings) -> tuple[bytes, ...]:
         raise SettingsError([f"secret file {path}: {problem}"]) from None
     if not lines:
         raise SettingsError([f"secret file {path} is empty"])
-    return tuple(_checked(text, f"secret file {path}, line {n}") for n, text in lines)
+    return tuple(_validate(text, f"secret file {path}, line {n}") for n, text in lines)
 
 
 def new_secret() -> bytes:
@@ -96,7 +96,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 
-def _checked(text: str, source: str) -> bytes:
+def _validate(text: str, source: str) -> bytes:
     if len(text) < MIN_LENGTH:
         raise SettingsError([f"{source}: a secret has at least {MIN_LENGTH} random characters"])
     if len(set(text)) < MIN_DISTINCT or any(sample in text.lower() for sample in _SAMPLES):

@@ -1,1 +1,1 @@
-"""Speaks HTTP and the envelope. Knows the rules in `auth`, never a store."""
+"""HTTP and the envelope. Calls the rules in `auth`, never a store."""

@@ -51,7 +51,7 @@ class App:
         self.metrics = Metrics(service, metrics_folder)
         self._authenticate = service.authenticator.authenticate
         self._routes = build_routes(service, painter, self.metrics)
-        self._elsewhere = self.metrics.operation_metrics("none")
+        self._unrouted_metrics = self.metrics.operation_metrics("none")
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
@@ -90,7 +90,9 @@ class App:
             await self._stream(reply, headers, protocol)
         else:
             protocol.response_bytes(reply.status, headers, reply.body)
-        (route.operation_metrics if route else self._elsewhere).answered(reply.code, perf_counter() - started)
+        (route.operation_metrics if route else self._unrouted_metrics).record_answer(
+            reply.code, perf_counter() - started
+        )
 
     async def _answer(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:
         try:
@@ -119,7 +121,7 @@ class App:
             return await self._answer(request, route, methods)
         with self._tracer.span(request, route.operation if route else "none") as span:
             reply = await self._answer(request, route, methods)
-            self._tracer.answered(span, reply)
+            self._tracer.record_answer(span, reply)
             return reply
 
     async def _stream(self, reply: Stream, headers: Headers, protocol: HTTPProtocol) -> None:

@@ -51,7 +51,7 @@ class Route(NamedTuple):
     operation_metrics: OperationMetrics
     # Whether the bearer is checked first; the endpoint is then called with the request and the principal.
     secured: bool = False
-    perms: tuple[str, ...] = ()  # any of them opens the operation; none means that every principal may
+    perms: tuple[str, ...] = ()  # any of them allows the operation; none means that every principal may
     parameters: tuple[str, ...] = ()  # their names, in the order of the path
 
 

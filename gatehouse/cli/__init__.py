@@ -71,7 +71,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=True,
 )
-@click.version_option(__version__, message="gatehouse %(version)s", help="Show the version and leave.")
+@click.version_option(__version__, message="gatehouse %(version)s", help="Show the version and exit.")
 @click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),

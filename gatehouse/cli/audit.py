@@ -112,11 +112,11 @@ async def audit(
 
 async def _follow(watch: _Watch, *, as_json: bool) -> None:
     while True:
-        fresh = await watch.fresh()
-        for entry in fresh:
+        unseen = await watch.unseen()
+        for entry in unseen:
             record = await watch.record(entry)
             output.as_line(record) if as_json else output.echo(_line(record))
-        if not fresh:
+        if not unseen:
             await asyncio.sleep(FOLLOW_SECONDS)
 
 
@@ -138,12 +138,12 @@ class _Watch:
         self._seen = {entry.id for entry in await self._service.trail.read(after=self._last - LOOK_BACK)}
         return found
 
-    async def fresh(self) -> Sequence[AuditEntry]:
+    async def unseen(self) -> Sequence[AuditEntry]:
         found = await self._service.trail.read(after=self._last - LOOK_BACK, **self._filters)
-        fresh = [entry for entry in found if entry.id not in self._seen]
-        self._last = max([self._last, *(entry.id for entry in fresh)])
-        self._seen = {each for each in self._seen | {entry.id for entry in fresh} if each > self._last - LOOK_BACK}
-        return fresh
+        unseen = [entry for entry in found if entry.id not in self._seen]
+        self._last = max([self._last, *(entry.id for entry in unseen)])
+        self._seen = {each for each in self._seen | {entry.id for entry in unseen} if each > self._last - LOOK_BACK}
+        return unseen
 
     async def record(self, entry: AuditEntry) -> dict[str, Any]:
         return {

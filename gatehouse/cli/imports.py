@@ -135,12 +135,12 @@ def _print_summary(summary: Summary) -> None:
         echo(f"Skipped {summary.skipped} deleted user(s) of the source.")
     if summary.replaced_admin:
         echo(f"The administrator of the first start, {summary.replaced_admin}, was replaced.")
-    for place, text in summary.adapted[:SHOWN_ADAPTED]:
-        echo(f"Adapted: {place}: {text}")
+    for origin, text in summary.adapted[:SHOWN_ADAPTED]:
+        echo(f"Adapted: {origin}: {text}")
     if len(summary.adapted) > SHOWN_ADAPTED:
         echo(f"... and {len(summary.adapted) - SHOWN_ADAPTED} more; --json names all.")
-    for place, text in summary.refused:
-        echo(f"Refused: {place}: {text}")
+    for origin, text in summary.refused:
+        echo(f"Refused: {origin}: {text}")
     echo("Dry run: nothing was written." if summary.dry_run else "Done.")
 
 

@@ -88,8 +88,8 @@ async def rotate(service: Service, *, as_json: bool) -> None:
 async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> None:
     """Retire a key at once, because it may have leaked: every token that it signed is refused.
 
-    Every node refuses its tokens within 15 seconds. Sessions stay open: clients are told that their access token is
-    not valid and refresh it. If the key was the one that signs, a new one takes its place. Services that verify
+    Every node refuses its tokens within 15 seconds. Sessions stay open: clients get 401 for their access token
+    and refresh it. If the key was the one that signs, a new one takes its place. Services that verify
     tokens by themselves may have kept the key for the five minutes that /.well-known/jwks.json allows.
 
     \b

@@ -169,12 +169,12 @@ def _trees(found: Sequence[Menu]) -> list[Tree]:
     for each in found:
         below.setdefault(each.parent if each.parent in known else None, []).append(each)
 
-    def grown(each: Menu, tree: Tree) -> Tree:
+    def grow(each: Menu, tree: Tree) -> Tree:
         for child in below.get(each.id, []):
-            grown(child, tree.add(_label(child)))
+            grow(child, tree.add(_label(child)))
         return tree
 
-    return [grown(root, Tree(_label(root))) for root in below.get(None, [])]
+    return [grow(root, Tree(_label(root))) for root in below.get(None, [])]
 
 
 def _label(menu: Menu) -> Text:

@@ -88,4 +88,4 @@ def _print_result(done: schema.Migrated, *, check: bool) -> None:
         return echo(f"The accounts are at version {done.before or 'none'}, this release needs {done.after}.")
     if done.backup:
         echo(f"Copied the accounts aside to {done.backup}.")
-    return echo(f"Brought the accounts from version {done.before or 'none'} to {done.after}.")
+    return echo(f"Migrated the accounts from version {done.before or 'none'} to {done.after}.")

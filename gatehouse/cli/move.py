@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def move(*, as_json: bool) -> None:
     """Move from the embedded default to PostgreSQL and Redis, or PostgreSQL alone.
 
-    Set GATEHOUSE_DATABASE_URL, and GATEHOUSE_STATE_URL to take the sessions along: what the data folder holds goes
+    Set GATEHOUSE_DATABASE_URL, and GATEHOUSE_STATE_URL to move the sessions too: what the data folder holds is copied
     there. Stop the service first, and keep the secret: the moved keys and tokens need it. If it is
     interrupted, run it again: it continues. At the end the rows of every table are compared on both sides. The data
     folder is left as it is.
@@ -48,7 +48,8 @@ def move(*, as_json: bool) -> None:
         return output.as_document({"tables": [each._asdict() for each in moved], "sessions": sessions})
     for each in moved:
         echo(f"{each.table}: {each.rows} rows, checksum {each.checksum[:16]} on both sides")
-    return echo(f"Everything has arrived; {sessions} sessions go on. The data folder can be put away, its secret not.")
+    echo(f"Everything has been moved, with {sessions} live sessions.")
+    return echo("Keep the secret; the data folder is not needed any more.")
 
 
 async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tuple[list[CopiedTable], int]:

@@ -24,7 +24,7 @@ async def nodes(service: Service) -> AsyncIterator[Finding]:
         others = await live_nodes(service.database, now)
         secrets, identity = service.ring.secrets, await service.state.identity()
     except StoreError:
-        return  # told above
+        return  # reported above
     own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)
     for each in disagreements(own, secrets, others):
         yield fail("nodes", each, "or run this with the settings that the nodes have")

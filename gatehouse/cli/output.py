@@ -1,6 +1,6 @@
 """Shows what a command found: tables for a person, JSON for a script, from the same records.
 
-Colour only on a terminal, and nothing that came over the network may move the cursor or pose as colour.
+Colour only on a terminal, and nothing that came over the network can move the cursor or fake colours.
 """
 
 from __future__ import annotations

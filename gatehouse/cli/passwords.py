@@ -22,7 +22,7 @@ F = TypeVar("F", bound="Callable[..., object]")
 
 class NewPassword(NamedTuple):
     password: str
-    made_up: bool  # and therefore to be shown, once
+    generated: bool  # and therefore shown, once
 
 
 def password_options(command: F) -> F:
@@ -32,12 +32,12 @@ def password_options(command: F) -> F:
 
 
 def read_password(username: str, *, password_stdin: bool, random: bool) -> NewPassword:
-    """A password that the policy takes; `ValueError` says why not."""
+    """A password that the policy accepts; `ValueError` says why not."""
     if password_stdin and random:
         raise click.UsageError("--password-stdin and --random-password exclude each other")
-    given = random_password() if random else _from_stdin() if password_stdin else _asked(username)
+    given = random_password() if random else _from_stdin() if password_stdin else _prompt(username)
     check_password(given, username)
-    return NewPassword(given, made_up=random)
+    return NewPassword(given, generated=random)
 
 
 def _from_stdin() -> str:
@@ -47,7 +47,7 @@ def _from_stdin() -> str:
         raise ValueError("the password on standard input is not UTF-8") from None
 
 
-def _asked(username: str) -> str:
+def _prompt(username: str) -> str:
     if not sys.stdin.isatty():
         raise click.UsageError("no terminal to ask for a password on: use --password-stdin or --random-password")
     prompt = f"New password of {username}"

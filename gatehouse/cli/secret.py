@@ -42,7 +42,7 @@ async def rotate(service: Service, *, now: bool) -> None:
 
     First the new secret is added to the file, so that every worker can verify with it; 20 seconds later it
     moves to the front, and signing keys and second factors are sealed under it. No restart is needed. The old one
-    still opens refresh tokens; when all have been renewed, `gatehouse secret forget` removes it.
+    still verifies refresh tokens; when all have been renewed, `gatehouse secret forget` removes it.
 
     Where nodes do not share the file, or the secret comes from GATEHOUSE_SECRET, do the same steps by hand: add the
     new one as GATEHOUSE_SECRET_PREVIOUS (or as a second line) on every node and restart them one by one; then swap
@@ -61,7 +61,7 @@ async def rotate(service: Service, *, now: bool) -> None:
     number = await service.reseal(new)
     write_secrets(path, [new, *known])
     service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
-    echo(f"The new secret is in force and seals {number} signing key(s). The old one still opens refresh tokens;")
+    echo(f"The new secret is in force and seals {number} signing key(s). The old one still verifies refresh tokens;")
     echo(f"remove it in {_days(service)} with `gatehouse secret forget`.")
 
 

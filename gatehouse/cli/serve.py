@@ -29,7 +29,7 @@ def serve(ctx: click.Context, /, **flags: str | None) -> None:
     """Run the service.
 
     With no settings at all it serves on 127.0.0.1:8000 and keeps everything in the folder data; the first start
-    prints the administrator's name and password, once. It stays in the foreground and leaves on SIGTERM or Ctrl-C
+    prints the administrator's name and password, once. It stays in the foreground and stops on SIGTERM or Ctrl-C
     after finishing the requests in flight.
 
     Every setting is a flag here, a variable (--access-ttl is GATEHOUSE_ACCESS_TTL) and a line of the settings file

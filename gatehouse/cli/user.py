@@ -72,7 +72,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     if await accounts.users.by_name(name):
         raise Duplicate(f"there is a user {name!r} already")
     department = given["dept"] or await _first_department(service)
-    password, made_up = read_password(name, password_stdin=given["password_stdin"], random=given["random_password"])
+    password, generated = read_password(name, password_stdin=given["password_stdin"], random=given["random_password"])
     new = NewUser(
         username=name,
         nickname=given["nickname"] or name,
@@ -85,9 +85,9 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     )
     number = await accounts.add_user(new, list(dict.fromkeys(given["roles"])))
     if as_json:
-        return output.as_document({"id": number, "username": name} | ({"password": password} if made_up else {}))
+        return output.as_document({"id": number, "username": name} | ({"password": password} if generated else {}))
     echo(f"Added user {name} with id {number}.")
-    return show_once(password) if made_up else None
+    return show_once(password) if generated else None
 
 
 @user.command("list")

@@ -76,12 +76,12 @@ async def password(service: Service, name: str, *, password_stdin: bool, random_
       gatehouse user password ann --random-password
     """
     username = (await service.accounts.user(name)).user.username
-    new, made_up = read_password(username, password_stdin=password_stdin, random=random_password)
+    new, generated = read_password(username, password_stdin=password_stdin, random=random_password)
     await service.accounts.set_password(username, await service.hashes.hash(new))
     if as_json:
-        return output.as_document({"username": username} | ({"password": new} if made_up else {}))
+        return output.as_document({"username": username} | ({"password": new} if generated else {}))
     echo(f"Set the password of {username}; its sessions have ended.")
-    return show_once(new) if made_up else None
+    return show_once(new) if generated else None
 
 
 @click.command("link")

@@ -59,7 +59,7 @@ async def _run_with_service(given: Settings, work: Callable[[Service], Awaitable
 
 
 def require_data(given: Settings) -> None:
-    """A command looks at what a service has made; it must not lay out an empty one in the wrong folder."""
+    """A command works on existing data; it must not create an empty database in the wrong folder."""
     if given.embedded_accounts and not given.accounts_path.exists():
         raise StoreUnavailable(
             f"there are no accounts in {given.data_dir}: start `gatehouse serve` once, "

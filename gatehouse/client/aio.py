@@ -1,4 +1,4 @@
-"""The client for tasks. One may be shared by many: of all who find the token due, one renews it."""
+"""The client for tasks. One may be shared by many: if several find the token due, one of them renews it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AsyncClient:
         self._variant = variant
         self._clock = clock
         self._tokens: Tokens | None = None
-        self._flight: asyncio.Task[Tokens] | None = None
+        self._pending: asyncio.Task[Tokens] | None = None
 
     @property
     def tokens(self) -> Tokens | None:
@@ -51,7 +51,7 @@ class AsyncClient:
         return self._tokens
 
     async def resume(self, refresh_token: str) -> Tokens:
-        """Go on with a session that was opened elsewhere."""
+        """Continue a session that was opened elsewhere."""
         self._tokens = None
         return await self._renew(refresh_token)
 
@@ -59,7 +59,7 @@ class AsyncClient:
         return wire.user_from(await self._authorized(wire.ME))
 
     async def logout(self) -> None:
-        """End the session. That it has ended already is what was wanted too."""
+        """End the session. A session that has ended already is not an error."""
         try:
             await self._authorized(wire.logout_call(self._variant))
         except (NotLoggedIn, SessionEnded):
@@ -68,32 +68,32 @@ class AsyncClient:
             self._tokens = None
 
     async def access_token(self) -> str:
-        """An access token that is good for a while yet, to show to other services."""
+        """An access token that is valid for a while, for requests to other services."""
         return (await self._current()).access
 
     async def refresh(self) -> Tokens:
         """Renew now. Of several callers at once one does it, and all get the result."""
         if self._tokens is None:
             raise NotLoggedIn("not logged in")
-        return await self._renewed(self._tokens)
+        return await self._renew_once(self._tokens)
 
     async def _current(self) -> Tokens:
         held = self._tokens
         if held is None:
             raise NotLoggedIn("not logged in")
-        return held if self._clock() < held.due else await self._renewed(held)
+        return held if self._clock() < held.due else await self._renew_once(held)
 
-    async def _renewed(self, seen: Tokens) -> Tokens:
+    async def _renew_once(self, seen: Tokens) -> Tokens:
         """The successor of the tokens that the caller saw; only the first of several callers asks for it."""
         held = self._tokens
         if held is None:
             raise NotLoggedIn("not logged in")
         if held is not seen:
             return held
-        if self._flight is None or self._flight.done():
-            self._flight = asyncio.create_task(self._renew(seen.refresh))
-        # Shielded: a caller that is cancelled leaves the flight to the others.
-        return await asyncio.shield(self._flight)
+        if self._pending is None or self._pending.done():
+            self._pending = asyncio.create_task(self._renew(seen.refresh))
+        # Shielded: a caller that is cancelled does not cancel it for the others.
+        return await asyncio.shield(self._pending)
 
     async def _renew(self, refresh_token: str) -> Tokens:
         call = wire.refresh_call(self._variant, refresh_token)
@@ -116,7 +116,7 @@ class AsyncClient:
             return await self._send(call, tokens.access)
         except NotLoggedIn:
             # Refused before its time, for instance because the two clocks differ: once more with a new one.
-            return await self._send(call, (await self._renewed(tokens)).access)
+            return await self._send(call, (await self._renew_once(tokens)).access)
 
     async def _send(self, call: Call, access: str | None = None) -> dict[str, Any]:
         try:
@@ -126,9 +126,9 @@ class AsyncClient:
         return wire.read(response)
 
     async def close(self) -> None:
-        if self._flight is not None and not self._flight.done():
-            self._flight.cancel()
-            await asyncio.gather(self._flight, return_exceptions=True)
+        if self._pending is not None and not self._pending.done():
+            self._pending.cancel()
+            await asyncio.gather(self._pending, return_exceptions=True)
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The client for threads. One may be shared by many: of all who find the token due, one renews it."""
+"""The client for threads. One may be shared by many: if several find the token due, one of them renews it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Client:
         return self._tokens
 
     def resume(self, refresh_token: str) -> Tokens:
-        """Go on with a session that was opened elsewhere."""
+        """Continue a session that was opened elsewhere."""
         self._tokens = None
         return self._renew(refresh_token)
 
@@ -59,7 +59,7 @@ class Client:
         return wire.user_from(self._authorized(wire.ME))
 
     def logout(self) -> None:
-        """End the session. That it has ended already is what was wanted too."""
+        """End the session. A session that has ended already is not an error."""
         try:
             self._authorized(wire.logout_call(self._variant))
         except (NotLoggedIn, SessionEnded):
@@ -68,22 +68,22 @@ class Client:
             self._tokens = None
 
     def access_token(self) -> str:
-        """An access token that is good for a while yet, to show to other services."""
+        """An access token that is valid for a while, for requests to other services."""
         return self._current().access
 
     def refresh(self) -> Tokens:
         """Renew now. Of several callers at once one does it, and all get the result."""
         if self._tokens is None:
             raise NotLoggedIn("not logged in")
-        return self._renewed(self._tokens)
+        return self._renew_once(self._tokens)
 
     def _current(self) -> Tokens:
         held = self._tokens
         if held is None:
             raise NotLoggedIn("not logged in")
-        return held if self._clock() < held.due else self._renewed(held)
+        return held if self._clock() < held.due else self._renew_once(held)
 
-    def _renewed(self, seen: Tokens) -> Tokens:
+    def _renew_once(self, seen: Tokens) -> Tokens:
         """The successor of the tokens that the caller saw; only the first of several callers asks for it."""
         with self._renewing:
             held = self._tokens
@@ -112,7 +112,7 @@ class Client:
             return self._send(call, tokens.access)
         except NotLoggedIn:
             # Refused before its time, for instance because the two clocks differ: once more with a new one.
-            return self._send(call, self._renewed(tokens).access)
+            return self._send(call, self._renew_once(tokens).access)
 
     def _send(self, call: Call, access: str | None = None) -> dict[str, Any]:
         try:

@@ -20,7 +20,7 @@ Variant = Literal["A", "B"]
 
 SUCCESS = "00000"
 # A token is renewed this many seconds before it expires, or in the last tenth of a shorter life.
-MARGIN = 30.0
+RENEW_MARGIN_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +132,9 @@ def captcha_from(data: dict[str, Any], variant: Variant) -> Captcha:
 
 
 def tokens_from(data: dict[str, Any], asked_at: float) -> Tokens:
-    """The life of a token is counted from the question: what the way back took is not added to it."""
+    """The life of a token is counted from the request, so that the time of the answer is not added to it."""
     life = int(_field(data, "expiresIn"))
-    due = asked_at + life - min(MARGIN, life / 10)
+    due = asked_at + life - min(RENEW_MARGIN_SECONDS, life / 10)
     return Tokens(str(_field(data, "accessToken")), str(_field(data, "refreshToken")), life, due)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # A node whose clock is off by more refuses fresh tokens of the others.
 CLOCK_WARNING_SECONDS = 5.0
-LOW_SPACE = 500 * 2**20
+LOW_SPACE_BYTES = 500 * 2**20
 # By IP version: a network of proxies is not wider than this.
 WIDEST_PREFIX = {4: 16, 6: 48}
 # Nothing was signed before this program was written.
@@ -76,7 +76,7 @@ def secret(settings: Settings) -> Iterator[Finding]:
         return
     source = "GATEHOUSE_SECRET" if settings.secret else str(secret_path(settings))
     found = f"strong enough, from {source}"
-    yield ok("secret", f"{found}; opens with {len(known) - 1} more" if len(known) > 1 else found)
+    yield ok("secret", f"{found}; {len(known) - 1} older one(s) still decrypt" if len(known) > 1 else found)
 
 
 def switches(settings: Settings) -> Iterator[Finding]:
@@ -139,7 +139,7 @@ def network(settings: Settings) -> Iterator[Finding]:
 
 def files(settings: Settings, config: Path | None) -> Iterator[Finding]:
     """Databases, secret and settings must be readable by their owner only."""
-    exposed = [path for path in _private(settings, config) if _others_may(path)]
+    exposed = [path for path in _private(settings, config) if _readable_by_others(path)]
     for path in exposed:
         mode = "700" if path.is_dir() else "600"
         yield fail("files", f"others can read {path}", f"chmod {mode} {path}")
@@ -148,7 +148,11 @@ def files(settings: Settings, config: Path | None) -> Iterator[Finding]:
     if settings.data_dir.is_dir():
         free = shutil.disk_usage(settings.data_dir).free
         found = f"{free // 2**20} MB free in {settings.data_dir}"
-        yield ok("space", found) if free > LOW_SPACE else warn("space", found, "a full disk stops logins: make room")
+        yield (
+            ok("space", found)
+            if free > LOW_SPACE_BYTES
+            else warn("space", found, "a full disk stops logins: make room")
+        )
 
 
 def _private(settings: Settings, config: Path | None) -> Iterator[Path]:
@@ -159,7 +163,7 @@ def _private(settings: Settings, config: Path | None) -> Iterator[Path]:
     yield from (path for path in outside if path is not None and path.exists())
 
 
-def _others_may(path: Path) -> bool:
+def _readable_by_others(path: Path) -> bool:
     return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 

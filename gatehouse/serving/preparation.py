@@ -49,7 +49,7 @@ async def prepare(settings: Settings) -> str | None:
         else:
             await migrate.check(database)
         async with migrate.exclusive(database):
-            password = await _fill(database, settings, secrets[0], time.time())
+            password = await _bootstrap(database, settings, secrets[0], time.time())
         # A wrong secret ends the start here.
         await KeyRing(Keys(database), secrets, time.time, settings.access_ttl).load()
         return password
@@ -57,7 +57,7 @@ async def prepare(settings: Settings) -> str | None:
         await database.close()
 
 
-async def _fill(database: Database, settings: Settings, secret: bytes, now: float) -> str | None:
+async def _bootstrap(database: Database, settings: Settings, secret: bytes, now: float) -> str | None:
     users, roles = Users(database), Roles(database)
     if settings.admin_password and await users.count() > 0:
         log.warning("GATEHOUSE_ADMIN_PASSWORD is ignored: there are users; see `gatehouse user password`")

@@ -28,7 +28,7 @@ class RespawnPolicy:
     def __setitem__(self, worker: int, now: float) -> None:
         self._started[worker] = now
 
-    def get(self, worker: int, _otherwise: float) -> float:
+    def get(self, worker: int, _default: float) -> float:
         """Called once for each dead worker: minus infinity respawns it, the present time ends the service."""
         now = monotonic()
         early = now - self._started.get(worker, float("-inf")) < EARLY_EXIT_SECONDS

@@ -4,13 +4,13 @@ settings.py     the table of all settings: add a setting here
 checks.py       which values are refused together
 loading.py      flags, environment, TOML file
 description.py  the same table for documentation and `--help`
-shown.py        the values in force, for the administration page
+effective.py    the values in force, for the administration page
 """
 
 from gatehouse.settings.description import descriptions
+from gatehouse.settings.effective import effective_settings
 from gatehouse.settings.errors import SettingsError
 from gatehouse.settings.loading import DEFAULT_CONFIG, load
 from gatehouse.settings.settings import Settings
-from gatehouse.settings.shown import shown_settings
 
-__all__ = ["DEFAULT_CONFIG", "Settings", "SettingsError", "descriptions", "load", "shown_settings"]
+__all__ = ["DEFAULT_CONFIG", "Settings", "SettingsError", "descriptions", "effective_settings", "load"]

@@ -28,13 +28,13 @@ def descriptions() -> Iterator[SettingDescription]:
             name=field.name,
             variable=PREFIX + field.name.upper(),
             flag="--" + field.name.replace("_", "-"),
-            default=_shown(field.default, field.metadata["show"]),
+            default=_format(field.default, field.metadata["show"]),
             meaning=field.metadata["meaning"],
             secret=field.metadata["secret"],
         )
 
 
-def _shown(value: object, show: Callable[[Any], str]) -> str:
+def _format(value: object, show: Callable[[Any], str]) -> str:
     if value is None or value in ("", ()):
         return ""
     if isinstance(value, bool):
@@ -42,10 +42,10 @@ def _shown(value: object, show: Callable[[Any], str]) -> str:
     return show(value)
 
 
-def shown_value(settings: Settings, name: str) -> str:
+def format_value(settings: Settings, name: str) -> str:
     """A value in force, written as its default is."""
     [field] = [field for field in setting_fields() if field.name == name]
     value = getattr(settings, name)
     if isinstance(value, tuple):
         return ", ".join(str(part) for part in value)
-    return _shown(value, field.metadata["show"])
+    return _format(value, field.metadata["show"])

@@ -41,7 +41,7 @@ async def export(
     """Returns how many users were written. The file appears under its name when it is complete."""
     users = Users(database)
     written, total = 0, await users.count()
-    with _written_at_once(path) as file:
+    with _atomic_file(path) as file:
         async for line in _lines(database, users, form, with_hashes=with_hashes):
             _write(file, line, form)
             written += isinstance(line, UserLine)
@@ -53,7 +53,7 @@ async def export(
 
 
 @contextmanager
-def _written_at_once(path: Path) -> Iterator[BinaryIO]:
+def _atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A file that gets its name when everything is in it. One that is there already is left alone."""
     if path.exists():
         raise ValueError(f"{path} exists already")

@@ -1,4 +1,4 @@
-"""Imports second factors. They open only under the master secret that sealed them: nothing in an export is readable."""
+"""Imports second factors. They stay sealed, so only the master secret that sealed them can decrypt them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads accounts from JSON Lines or CSV. Twice: departments and roles first, so lines may stand in any order."""
+"""Reads accounts from JSON Lines or CSV. Twice: departments and roles first, so lines may be in any order."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class UserFile:
         self._users = 0
         self.refused: list[Remark] = []
         self.adapted: list[Remark] = []
-        self._first_reading()
+        self._read_all_but_users()
 
-    def _first_reading(self) -> None:
+    def _read_all_but_users(self) -> None:
         for origin, line in self._read():
             try:
                 match line:
@@ -62,13 +62,13 @@ class UserFile:
                     case UserLine():
                         self._users += 1
                     case DepartmentLine():
-                        _keep(self._departments, line.id, _department(origin, line))
+                        _add_once(self._departments, line.id, _department(origin, line))
                     case RoleLine():
-                        _keep(self._roles, line.code, _role(origin, line))
+                        _add_once(self._roles, line.code, _role(origin, line))
                         if line.menus is not msgspec.UNSET:
                             self._assigned[line.code] = frozenset(line.menus)
                     case MenuLine():
-                        _keep(self._menus, line.id, _menu(origin, line))
+                        _add_once(self._menus, line.id, _menu(origin, line))
             except ValueError as problem:
                 self.refused.append(Remark(origin, str(problem)))
 
@@ -164,9 +164,9 @@ def _line(value: dict[str, Any]) -> Line:
     return msgspec.convert({"type": "user"} | value, kind, strict=False)
 
 
-def _keep(known: dict[Key, Row], key: Key, row: Row) -> None:
+def _add_once(known: dict[Key, Row], key: Key, row: Row) -> None:
     if key in known:
-        raise ValueError(f"{key!r} came before")
+        raise ValueError(f"{key!r} is there twice")
     known[key] = row
 
 

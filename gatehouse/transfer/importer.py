@@ -1,8 +1,8 @@
 """Imports the rows of a source: departments, roles, menus, then users in batches.
 
 Each batch is one transaction, so a run that is killed leaves whole batches behind; running it again finds them
-unchanged and goes on. After each commit the epochs of those who changed are raised and the sessions end that must not
-go on, as with every other change to accounts.
+unchanged and continues. After each commit the epochs of changed users are raised, and the sessions of disabled ones
+end, as with every other change to accounts.
 """
 
 from __future__ import annotations

@@ -77,13 +77,13 @@ def plan(
     replaceable_admin: ExistingUser | None = None,
 ) -> Plan:
     decided = Plan()
-    good = [_adapted(row, context, decided) for row in rows if _is_good(row, context, seen, decided)]
-    if replaceable_admin and any(replaces_admin(row, replaceable_admin.user) for row in good):
+    valid = [_adapt(row, context, decided) for row in rows if _is_valid(row, context, seen, decided)]
+    if replaceable_admin and any(replaces_admin(row, replaceable_admin.user) for row in valid):
         decided.removed.append(replaceable_admin)
         here = [existing for existing in here if existing.user.id != replaceable_admin.user.id]
     by_name = {name_key(existing.user.username): existing for existing in here}
     by_id = {existing.user.id: existing for existing in here}
-    for row in good:
+    for row in valid:
         same_name = by_name.get(name_key(row.username))
         same_id = same_name if row.id is None else by_id.get(row.id)
         if same_id is not None and same_id is not same_name:
@@ -98,7 +98,7 @@ def plan(
     return decided
 
 
-def _is_good(row: SourceUser, context: Context, seen: Seen, decided: Plan) -> bool:
+def _is_valid(row: SourceUser, context: Context, seen: Seen, decided: Plan) -> bool:
     reason = _problem(row, context) or _clash(row, seen)
     if reason:
         decided.refused.append(Remark(row.origin, reason))
@@ -138,7 +138,7 @@ def _clash(row: SourceUser, seen: Seen) -> str | None:
     return None
 
 
-def _adapted(row: SourceUser, context: Context, decided: Plan) -> SourceUser:
+def _adapt(row: SourceUser, context: Context, decided: Plan) -> SourceUser:
     """The row with values that cannot be taken replaced, and reported as adapted."""
     if row.department is not None and row.department not in context.departments:
         decided.adapted.append(Remark(row.origin, f"there is no department {row.department}: put into {context.root}"))
@@ -152,10 +152,10 @@ def _adapted(row: SourceUser, context: Context, decided: Plan) -> SourceUser:
         except ValueError as problem:
             decided.adapted.append(Remark(row.origin, f"{problem}: left empty"))
             row = replace(row, avatar="")
-    return _with_good_contact(row, decided)
+    return _adapt_contact(row, decided)
 
 
-def _with_good_contact(row: SourceUser, decided: Plan) -> SourceUser:
+def _adapt_contact(row: SourceUser, decided: Plan) -> SourceUser:
     for name, check, nothing in (
         ("gender", policy.check_gender, 0), ("mobile", policy.check_mobile, ""), ("email", policy.check_email, ""),
     ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spreadsheets (xlsx) in memory: what people send is bounded and never executed, what they get cannot execute either.
+"""Spreadsheets (xlsx) in memory: uploads are bounded and never executed, and exports contain no formulas.
 
 A formula in a sheet is refused where it is read. Text that a spreadsheet program could take for one is written with an
 apostrophe before it, and that apostrophe is taken off again where such a text is read.
@@ -16,14 +16,14 @@ from gatehouse.transfer.formulas import quote, unquote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Compressed, and what it may unfold to: a few kilobytes can be made to unfold to gigabytes.
+# Compressed and uncompressed: a few kilobytes can expand to gigabytes.
 FILE_MAX = 2 * 1024 * 1024
-UNFOLDED_MAX = 32 * 1024 * 1024
+UNCOMPRESSED_MAX = 32 * 1024 * 1024
 PARTS_MAX = 200
 ROWS_MAX = 2_000
 CELL_MAX = 2_000
 
-# XML 1.0 has no place for these.
+# XML 1.0 cannot represent these.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -32,7 +32,7 @@ class SheetInvalid(ValueError):
 
 
 class Formula:
-    """Stands where a cell holds a formula."""
+    """The value of a cell that holds a formula."""
 
 
 Cell = str | Formula
@@ -63,7 +63,7 @@ def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
             [_text(cell) for cell in cells] + [""] * (columns - len(cells))
             for cells in sheet.iter_rows(max_row=ROWS_MAX + 2, max_col=columns)
         ]
-    except Exception as problem:  # noqa: BLE001 - whatever the library trips over in a file of a stranger
+    except Exception as problem:  # noqa: BLE001 - the library may raise anything on a hostile file
         raise SheetInvalid(f"not a spreadsheet: {type(problem).__name__}") from None
     while rows and not any(rows[-1]):
         rows.pop()
@@ -79,8 +79,8 @@ def _check(content: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
             # zipfile reads no more of a part than its header says, so the headers can be believed.
-            if len(parts) > PARTS_MAX or sum(part.file_size for part in parts) > UNFOLDED_MAX:
-                raise SheetInvalid("it unfolds to more than a list of users needs")
+            if len(parts) > PARTS_MAX or sum(part.file_size for part in parts) > UNCOMPRESSED_MAX:
+                raise SheetInvalid("uncompressed it is larger than a list of users can be")
             for part in parts:
                 if b"<!DOCTYPE" in archive.read(part)[:4096]:
                     raise SheetInvalid("it declares XML entities")

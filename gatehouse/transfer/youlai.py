@@ -1,4 +1,4 @@
-"""Reads the tables that backends of the youlai family keep their people in.
+"""Reads users, roles, menus and departments from the tables of a youlai backend.
 
     sys_user       id, username, nickname, password, dept_id, avatar, status, is_deleted, create_time,
                    gender, mobile, email
@@ -10,7 +10,7 @@
     sys_dept       id, name, parent_id, is_deleted
 
 Names of columns differ between versions: those in use are found, and what is missing is named. The rules are those of
-the family itself: only status 1 is enabled, only is_deleted 0 is there, and perms hang on roles by way of buttons.
+the family itself: only status 1 is enabled, only is_deleted 0 is there, and roles get perms through buttons.
 """
 
 from __future__ import annotations

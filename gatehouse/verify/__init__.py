@@ -1,4 +1,4 @@
-"""For other services: is this access token good, and whose is it?
+"""For other services: verifies an access token and tells whose it is.
 
 Offline, with the public keys of the service; a logout shows when the token expires:
 

@@ -1,4 +1,4 @@
-"""Guards an ASGI application: who comes without a good token goes no further.
+"""Guards an ASGI application: a request without a valid token is refused.
 
     app = Guarded(app, verifier, role="ADMIN", public={"/health"})
 
@@ -48,14 +48,14 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"} and scope["path"] not in self._public:
             try:
-                principal = await self._enter(scope)
+                principal = await self._authenticate(scope)
             except VerifyError as refusal:
                 await _refuse(refusal, scope, send)
                 return
             scope = {**scope, "principal": principal}
         await self._app(scope, receive, send)
 
-    async def _enter(self, scope: Scope) -> Principal:
+    async def _authenticate(self, scope: Scope) -> Principal:
         token = bearer(_authorization(scope))
         if token is None:
             raise TokenInvalid("no token", presented=False)

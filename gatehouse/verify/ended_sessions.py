@@ -1,15 +1,15 @@
 """Follows the sessions that end, so that a token verified offline is refused within a second of the logout.
 
-One thread of the process reads the service's stream; a check looks into a dictionary. The service says every second
-that all it knows has been told, so a follower knows when it does not know:
+One thread of the process reads the service's stream; a check looks into a dictionary. The service sends a
+position every second, so a follower knows when its data is stale:
 
 - silence of more than `max_silence` seconds: the feed is stale;
 - the service says that entries are missing (the follower was away too long, or the service has lost its state): tokens
-  issued before that time are in doubt. They are refused as expired ones are, so clients refresh them, and whose
-  session has ended gets none.
+  issued before that time may be of ended sessions. They are refused as expired ones are, so clients refresh them, which
+  fails for an ended session.
 
-A stale feed fails closed: `Unavailable`, 503. Whoever wants a stolen token to outlive a logout would only have to cut
-the feed otherwise. `stale_ok=True` is the other choice: tokens are then good until they expire, as without a feed.
+A stale feed fails closed: `Unavailable`, 503. Otherwise a thief could keep a stolen token valid after a logout by
+cutting the feed. `stale_ok=True` is the other choice: tokens are then good until they expire, as without a feed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from gatehouse.verify.fetch import check_url, open_stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAUSE_SECONDS = (0.1, 0.2, 0.5, 1.0)
-LONGEST_LINE = 64 * 1024
+RECONNECT_BACKOFF_SECONDS = (0.1, 0.2, 0.5, 1.0)
+MAX_LINE_BYTES = 64 * 1024
 # No access token is valid for longer; the service says how long its own are.
-MAX_KEEP = 90_000.0
+MAX_KEPT_SECONDS = 90_000.0
 
 
 class EndedSessions:
@@ -61,8 +61,8 @@ class EndedSessions:
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._position = ""
         self._missing_before = 0.0
-        self._keep = MAX_KEEP
-        self._heard = float("-inf")
+        self._kept_seconds = MAX_KEPT_SECONDS
+        self._last_event_at = float("-inf")
         self._caught_up = threading.Event()
         self._problem = "the feed of ended sessions has not been read yet"
         self._starting = threading.Lock()
@@ -79,7 +79,7 @@ class EndedSessions:
 
     @property
     def fresh(self) -> bool:
-        return time.monotonic() - self._heard <= self._max_silence
+        return time.monotonic() - self._last_event_at <= self._max_silence
 
     def check(self, session: str, issued: float) -> None:
         """Raises `TokenInvalid` if the session has ended, or may have; `Unavailable` if that cannot be known."""
@@ -108,7 +108,7 @@ class EndedSessions:
         return self._caught_up.wait(self._max_silence if seconds is None else seconds)
 
     def close(self) -> None:
-        """The thread ends with the next word of the service, or with its silence."""
+        """The thread ends with the next event, or when none comes in time."""
         self._closed = True
 
     def __enter__(self) -> EndedSessions:
@@ -120,15 +120,15 @@ class EndedSessions:
     def _run(self) -> None:
         tries = 0
         while not self._closed:
-            heard = self._heard
+            before = self._last_event_at
             try:
                 self._follow()
                 self._problem = "the stream has ended"
             except Exception as problem:  # noqa: BLE001 - after any error the feed is stale, and is read again
                 self._problem = str(problem) or type(problem).__name__
-            tries = tries + 1 if heard == self._heard else 0
+            tries = tries + 1 if before == self._last_event_at else 0
             if not self._closed:
-                time.sleep(PAUSE_SECONDS[min(tries, len(PAUSE_SECONDS) - 1)])
+                time.sleep(RECONNECT_BACKOFF_SECONDS[min(tries, len(RECONNECT_BACKOFF_SECONDS) - 1)])
 
     def _follow(self) -> None:
         headers = {"Authorization": f"Bearer {self._key}", "Accept": "text/event-stream"}
@@ -139,28 +139,28 @@ class EndedSessions:
             url += "?after=oldest"
         with open_stream(url, self._max_silence, headers) as stream:
             event: dict[str, str] = {}
-            while not self._closed and (line := stream.readline(LONGEST_LINE)):
+            while not self._closed and (line := stream.readline(MAX_LINE_BYTES)):
                 if line.strip():
                     name, _, value = line.decode().rstrip("\r\n").partition(":")
                     event[name] = value.removeprefix(" ")
                 elif "data" in event:
-                    self._take(event.get("event", ""), event.get("id", ""), json.loads(event["data"]))
+                    self._handle_event(event.get("event", ""), event.get("id", ""), json.loads(event["data"]))
                     event = {}
 
-    def _take(self, name: str, position: str, data: dict[str, Any]) -> None:
+    def _handle_event(self, name: str, position: str, data: dict[str, Any]) -> None:
         if name == "ended":
             self._ended[str(data["sid"])] = float(data["at"])
         elif name == "gap":
             self._missing_before = max(self._missing_before, float(data["missing_before"]))
         elif name == "position":
-            self._keep = min(float(data["keep"]), MAX_KEEP)
-            self._forget()
+            self._kept_seconds = min(float(data["keep"]), MAX_KEPT_SECONDS)
+            self._drop_expired()
             self._position = position
-            self._heard = time.monotonic()
+            self._last_event_at = time.monotonic()
             self._caught_up.set()
 
-    def _forget(self) -> None:
+    def _drop_expired(self) -> None:
         """Sessions whose last token has expired; oldest first, as they came."""
-        horizon = self._clock() - self._keep
+        horizon = self._clock() - self._kept_seconds
         while self._ended and next(iter(self._ended.values())) < horizon:
             self._ended.popitem(last=False)

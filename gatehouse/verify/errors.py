@@ -25,7 +25,7 @@ class VerifyError(Exception):
 
 
 class TokenInvalid(VerifyError):
-    """There is no token, or it is not one that opens anything."""
+    """There is no token, or it is not valid."""
 
     status = 401
     code = "A0230"

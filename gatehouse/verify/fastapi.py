@@ -1,4 +1,4 @@
-"""Guards single operations of a FastAPI application. FastAPI is yours: Gatehouse does not bring it along.
+"""Guards single operations of a FastAPI application. Install FastAPI yourself: Gatehouse does not depend on it.
 
 guard = Guard(introspector)
 guard.install(app)

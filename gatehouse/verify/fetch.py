@@ -1,4 +1,4 @@
-"""One HTTP request with the standard library: bounded in time and size, and it goes where it was sent or nowhere."""
+"""One HTTP request with the standard library: bounded in time and size, without redirects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from gatehouse.parsing import is_loopback
 from gatehouse.verify.errors import Unavailable
 
-LARGEST = 256 * 1024
+MAX_ANSWER_BYTES = 256 * 1024
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -53,14 +53,14 @@ def fetch(url: str, timeout: float, *, body: bytes | None = None, headers: dict[
     request = urllib.request.Request(url, body, headers or {})  # noqa: S310 - `check_url` has seen the scheme
     try:
         with _opener.open(request, timeout=timeout) as answer:
-            content = answer.read(LARGEST + 1)
+            content = answer.read(MAX_ANSWER_BYTES + 1)
     except urllib.error.HTTPError as refused:
         with refused:
             raise Unavailable(f"{url} answered HTTP {refused.code}") from None
     except (OSError, http.client.HTTPException) as problem:
         raise Unavailable(f"{url}: {problem}") from None
-    if len(content) > LARGEST:
-        raise Unavailable(f"{url} answered more than {LARGEST} bytes")
+    if len(content) > MAX_ANSWER_BYTES:
+        raise Unavailable(f"{url} answered more than {MAX_ANSWER_BYTES} bytes")
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

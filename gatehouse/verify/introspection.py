@@ -52,12 +52,12 @@ class Introspector:
         self._cache: BoundedCache[bytes, tuple[float, Principal | None]] = BoundedCache(CACHE_SIZE)
 
     def check(self, token: str) -> Principal:
-        name = _name(token)
+        name = _cache_key(token)
         known = self._cached(name)
         return known if known is not None else self._store(name, self._ask(token))
 
     async def check_async(self, token: str) -> Principal:
-        name = _name(token)
+        name = _cache_key(token)
         known = self._cached(name)
         return known if known is not None else self._store(name, await asyncio.to_thread(self._ask, token))
 
@@ -91,7 +91,7 @@ class Introspector:
         return principal
 
 
-def _name(token: str) -> bytes:
+def _cache_key(token: str) -> bytes:
     """The cache key of an answer: a digest, so that the cache holds no token."""
     if not _TOKEN.fullmatch(token):
         raise TokenInvalid("not an access token")

@@ -1,6 +1,6 @@
 """The public keys of the service: fetched when needed, cached, and refetched at a bounded rate.
 
-- A key that is known and fresh is used without asking anybody.
+- A key that is known and fresh is used without a request.
 - After `max_age` the set is fetched again, so that a retired key is forgotten. If the service is away,
   the set is used until it is `stale_for` old.
 - A `kid` that is not known causes a fetch, but there is at most one in `min_interval`, whatever forged tokens
@@ -45,41 +45,41 @@ class KeySet:
         self._keys: dict[str, VerificationKey] = {}
         self._fetched = float("-inf")
         self._tried = float("-inf")
-        self._away: Unavailable | None = None
+        self._last_error: Unavailable | None = None
         self._updating = threading.Lock()
-        self._flight: asyncio.Task[None] | None = None
+        self._pending: asyncio.Task[None] | None = None
 
     def find(self, kid: str) -> VerificationKey | None:
         """The key, or None if the service has no such key. `Unavailable` if that cannot be found out."""
-        if not self._settles(kid):
+        if not self._is_current(kid):
             self._update(kid)
         return self._answer(kid)
 
     async def find_async(self, kid: str) -> VerificationKey | None:
         """The same for tasks: however many wait, one thread fetches."""
-        if not self._settles(kid):
+        if not self._is_current(kid):
             loop = asyncio.get_running_loop()
-            if self._flight is None or self._flight.done() or self._flight.get_loop() is not loop:
-                self._flight = loop.create_task(asyncio.to_thread(self._update, kid))
-            await asyncio.shield(self._flight)
+            if self._pending is None or self._pending.done() or self._pending.get_loop() is not loop:
+                self._pending = loop.create_task(asyncio.to_thread(self._update, kid))
+            await asyncio.shield(self._pending)
         return self._answer(kid)
 
-    def _settles(self, kid: str) -> bool:
-        """Whether what is held is all that may be known now."""
+    def _is_current(self, kid: str) -> bool:
+        """Whether no fetch is needed, or none is allowed yet."""
         now = self._clock()
         fresh = kid in self._keys and now < self._fetched + self._max_age
         return fresh or now < self._tried + self._min_interval
 
     def _update(self, kid: str) -> None:
         with self._updating:
-            if self._settles(kid):
+            if self._is_current(kid):
                 return  # another thread has just fetched them
             try:
                 self._keys = _read(fetch(self._url, self._timeout))
                 self._fetched = self._clock()
-                self._away = None
+                self._last_error = None
             except Unavailable as problem:
-                self._away = problem
+                self._last_error = problem
             finally:
                 # Counted from the end, so that a service which fails slowly is not asked without pause.
                 self._tried = self._clock()
@@ -87,8 +87,8 @@ class KeySet:
     def _answer(self, kid: str) -> VerificationKey | None:
         old = self._clock() >= self._fetched + self._max_age + self._stale_for
         key = None if old else self._keys.get(kid)
-        if key is None and self._away is not None:
-            raise Unavailable(str(self._away))
+        if key is None and self._last_error is not None:
+            raise Unavailable(str(self._last_error))
         return key
 
 

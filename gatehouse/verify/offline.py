@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gatehouse.verify.ended_sessions import EndedSessions
     from gatehouse.verify.jwk import VerificationKey
 
-LONGEST = 4096
+MAX_TOKEN_LENGTH = 4096
 ALGORITHMS = {"ES256", "EdDSA", "RS256"}
 MAX_LEEWAY = 120.0
 # Verified tokens are cached: a signature costs more than all the rest of a check.
@@ -97,7 +97,7 @@ class Verifier:
 
     def _verify(self, token: str, key: VerificationKey) -> _Verified:
         try:
-            # The key comes from the service's own set and the algorithm from the key: the header has no say.
+            # The key comes from the service's own set and the algorithm from the key: the header is ignored.
             claims = jwt.decode(
                 token,
                 key.public,
@@ -139,7 +139,7 @@ class Verifier:
         verified = self._verified.get(token)
         if verified is not None:
             return verified.key.kid
-        if len(token) > LONGEST:
+        if len(token) > MAX_TOKEN_LENGTH:
             raise TokenInvalid("longer than any access token")
         try:
             header = jwt.get_unverified_header(token)

@@ -230,14 +230,14 @@ def test_a_lost_state_puts_older_tokens_in_doubt_and_newer_ones_not(tmp_path: Pa
 def test_what_is_forgotten_has_expired() -> None:
     now = [1000.0]
     ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", clock=lambda: now[0])
-    ended._take("ended", "l:1", {"sid": "7-a", "at": 1000.0})
-    ended._take("position", "l:1", {"at": 1000.0, "keep": 7260})
+    ended._handle_event("ended", "l:1", {"sid": "7-a", "at": 1000.0})
+    ended._handle_event("position", "l:1", {"at": 1000.0, "keep": 7260})
     with pytest.raises(TokenInvalid):
         ended.check("7-a", 999)
     now[0] += 7260
-    ended._take("position", "l:1", {"at": now[0], "keep": 7260})
+    ended._handle_event("position", "l:1", {"at": now[0], "keep": 7260})
     with pytest.raises(TokenInvalid):
         ended.check("7-a", 999)
     now[0] += 1
-    ended._take("position", "l:1", {"at": now[0], "keep": 7260})
+    ended._handle_event("position", "l:1", {"at": now[0], "keep": 7260})
     ended.check("7-a", 999)

@@ -1,4 +1,4 @@
-"""The catalogue of failures: one row each, from what happened to HTTP status, code and words in two languages.
+"""The catalogue of failures: one row each, from what happened to HTTP status, code and message in two languages.
 
 Codes are part of the contract: rows are added, never renamed. What the log says and what the caller reads are two
 things; nothing of an exception's own text reaches the caller.
@@ -65,7 +65,7 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     BodyUnreadable: ErrorEntry(400, "A0400", "The request body cannot be read", "请求体无法解析"),
     BodyTooLarge: ErrorEntry(413, "A0400", "The request body is too large", "请求体过大"),
     UnsupportedMediaType: ErrorEntry(
-        415, "A0400", "The media type of the body is not taken here", "不支持该请求体类型"
+        415, "A0400", "The media type of the body is not supported here", "不支持该请求体类型"
     ),
     refusals.CaptchaWrong: ErrorEntry(400, "A0240", "The captcha answer is wrong", "验证码错误"),
     refusals.CaptchaGone: ErrorEntry(
@@ -111,11 +111,11 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     ),
     refusals.NotAllowed: ErrorEntry(403, "A0301", "Not allowed", "没有访问权限"),
     refusals.CannotGrant: ErrorEntry(
-        403, "A0301", "You cannot hand out more than you hold yourself", "不能授予自己没有的权限"
+        403, "A0301", "You cannot grant more than you have yourself", "不能授予自己没有的权限"
     ),
-    refusals.CannotManage: ErrorEntry(403, "A0301", "This user holds more than you do", "该用户的权限高于您"),
+    refusals.CannotManage: ErrorEntry(403, "A0301", "This user has more permissions than you", "该用户的权限高于您"),
     refusals.OwnAccount: ErrorEntry(
-        403, "A0301", "Not with the account that you are using", "不能对当前账号执行此操作"
+        403, "A0301", "This is not possible with your own account", "不能对当前账号执行此操作"
     ),
     LastAdministrator: ErrorEntry(
         403, "A0301", "The last enabled administrator must stay one", "必须保留至少一个启用的管理员"
@@ -129,9 +129,11 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     ),
     Missing: ErrorEntry(404, "C0113", "There is no such entry", "该记录不存在"),
     Duplicate: ErrorEntry(409, "A0440", "This name or code is taken already", "名称或编码已存在"),
-    InUse: ErrorEntry(409, "A0440", "It is still in use, so it cannot go or move there", "仍在使用中，无法执行该操作"),
+    InUse: ErrorEntry(
+        409, "A0440", "It is still in use, so it cannot be deleted or moved", "仍在使用中，无法执行该操作"
+    ),
     NoSuchPath: ErrorEntry(404, "C0113", "There is nothing at this path", "请求的地址不存在"),
-    MethodNotAllowed: ErrorEntry(405, "C0113", "This path does not take that method", "不支持该请求方法"),
+    MethodNotAllowed: ErrorEntry(405, "C0113", "This path does not support that method", "不支持该请求方法"),
     refusals.TooBusy: ErrorEntry(503, "B0210", "The service is busy, try again in a moment", "系统繁忙，请稍后再试"),
     StoreUnavailable: ErrorEntry(
         503, "C0300", "The service is not available, try again in a moment", "服务暂不可用，请稍后再试"
@@ -169,7 +171,7 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
     if "{wait}" in text and isinstance(problem, RefusedForNow):
-        return text.format(wait=_waiting(problem.seconds, language))
+        return text.format(wait=_wait_text(problem.seconds, language))
     return text
 
 
@@ -188,7 +190,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
     return headers
 
 
-def _waiting(seconds: float, language: str) -> str:
+def _wait_text(seconds: float, language: str) -> str:
     whole = max(1, math.ceil(seconds))
     if whole < 120:
         return f"{whole} 秒" if language == "zh" else f"{whole} seconds"

@@ -63,9 +63,9 @@ class Operation(NamedTuple):
     data: Any = None  # a type that msgspec encodes
     produces: str = JSON  # media type of a success
     secured: bool = False
-    # Checked before the endpoint runs. Stated by its current name; the older one opens the operation as well.
+    # Checked before the endpoint runs. Stated by its current name; the older name allows the operation as well.
     perm: str | None = None
-    or_perms: tuple[str, ...] = ()  # each of these opens it as well
+    or_perms: tuple[str, ...] = ()  # each of these allows it as well
     limits: tuple[Limit, ...] = ()
     refusals: tuple[type[Exception], ...] = ()  # beyond those that follow from the columns above
     older_paths: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """The contract as a table: every operation under `/api/v1` with what it takes, returns, needs and may refuse.
 
-`routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. The console's calls stand in
+`routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. The console's calls are in
 `contract/console/`, a file for each page.
 """
 

@@ -42,7 +42,7 @@ class AuthEndpoints:
             challenge = self._challenges.issue(self._clock())
             started = perf_counter()
             image = "data:image/png;base64," + base64.b64encode(self._painter.paint(challenge.answer)).decode()
-            self._metrics.drawn(perf_counter() - started)
+            self._metrics.record_captcha(perf_counter() - started)
         return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
 
     async def login(self, request: Request) -> Reply:

@@ -33,7 +33,7 @@ HEARTBEAT_SECONDS = 1.0
 # A listener whose service key is revoked is cut off after this long at the latest.
 KEY_CHECK_SECONDS = 15.0
 # Less than the time that requests in flight have when the service stops.
-LONGEST_POLL_SECONDS = 8.0
+MAX_POLL_SECONDS = 8.0
 MAX_EVENTS = 500
 OLDEST = "oldest"
 
@@ -83,7 +83,7 @@ class EndedSessionsEndpoints:
         return Stream(EVENT_STREAM, send)
 
     async def _follow(self, position: str | None, key: str | None) -> AsyncGenerator[bytes, None]:
-        """Until the worker stops. If the state cannot be read, that ends it: who hears nothing knows nothing."""
+        """Until the worker stops, or the state cannot be read: a listener without events knows its feed is stale."""
         checked = monotonic()
         yield b"retry: 500\n\n"
         while not self._feed.closing.is_set():
@@ -114,7 +114,7 @@ class EndedSessionsEndpoints:
             owner.id,
             {*asked.ack, *asked.set_errs},
             min(asked.max_events, MAX_EVENTS),
-            0.0 if asked.return_immediately else LONGEST_POLL_SECONDS,
+            0.0 if asked.return_immediately else MAX_POLL_SECONDS,
         )
         return resource(
             _encode({"sets": delivery.tokens, "moreAvailable": delivery.more_available}), "application/json"
@@ -129,8 +129,8 @@ def _events(page: FeedPage, caught_up: dict[str, float] | None) -> bytes:
     for entry in page.entries:
         user, _, own = entry.session.partition("-")
         if own:
-            told = {"sid": entry.session, "sub": user, "at": entry.at, "reason": entry.reason}
-            events.append(_event("ended", f"{log}:{entry.position}", told))
+            data = {"sid": entry.session, "sub": user, "at": entry.at, "reason": entry.reason}
+            events.append(_event("ended", f"{log}:{entry.position}", data))
     if caught_up is not None:
         events.append(_event("position", page.position, caught_up))
     return b"".join(events)

@@ -1,4 +1,4 @@
-"""The client's address: the peer of the connection, unless that peer is a proxy we trust to tell.
+"""The client's address: the peer of the connection, unless that peer is a trusted proxy.
 
 A forwarding header is a list that each proxy appends to, so it is read from the right: the first address that is
 not a trusted proxy is the client; the entries to its left may be forged by that client.

@@ -31,7 +31,7 @@ class Cors:
             return vary
         return [
             *vary,
-            ("access-control-allow-origin", self._shown(origin)),
+            ("access-control-allow-origin", self._allowed_origin(origin)),
             ("access-control-expose-headers", EXPOSED),
         ]
 
@@ -56,5 +56,5 @@ class Cors:
     def _allows(self, origin: str) -> bool:
         return self._any or origin in self._origins
 
-    def _shown(self, origin: str) -> str:
+    def _allowed_origin(self, origin: str) -> str:
         return "*" if self._any else origin

@@ -21,8 +21,8 @@ class FairLock:
     asked for before it; with it, for one.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_waiting: int) -> None:
+        self._max_waiting = max_waiting
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._taken = False
 
@@ -30,7 +30,7 @@ class FairLock:
         if not self._taken:
             self._taken = True
             return
-        if len(self._waiting) >= self._most:
+        if len(self._waiting) >= self._max_waiting:
             raise TooBusy(RETRY_SECONDS, "too many wait for this lock")
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)

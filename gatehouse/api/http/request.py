@@ -71,7 +71,7 @@ class Request:
         return Caller(peer, self.header("user-agent") or "", self.id)
 
     def bearer(self) -> str | None:
-        """The access token, if exactly one is given in the one way we take it."""
+        """The access token, if there is exactly one `Authorization: Bearer` header."""
         values = self._headers.get_all("authorization")
         if len(values) != 1:
             return None
@@ -114,7 +114,7 @@ class Request:
         return dict(reversed(pairs))
 
     async def fields(self, body_type: type[S], *, forms: bool = False) -> S:
-        """The body as one of the contract's types; an absent body is an empty one. `forms` are taken by a few."""
+        """The body as one of the contract's types; an absent body is an empty one. `forms`: also a form."""
         body = await self.body()
         if not body:
             return read_fields({}, body_type)
@@ -126,7 +126,7 @@ class Request:
         try:
             return _decode_as(body_type, body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            # Something is not as it should be, or a field is empty where it may be missing: field by field, then.
+            # A field is wrong, or empty where it may be missing: reading field by field tells which.
             return read_fields(_object(body), body_type)
 
     async def json_as(self, kind: type[T]) -> T:
@@ -165,7 +165,7 @@ class Request:
     async def _whole_body(self, limit: int) -> bytes:
         length = self.header("content-length")
         if length is not None and length.isdecimal() and int(length) <= limit:
-            body: bytes = await self._protocol()  # no longer than it says: the server sees to that
+            body: bytes = await self._protocol()  # no longer than it says: the server checks that
             return body
         chunks: list[bytes] = []
         size = 0

@@ -1,4 +1,4 @@
-"""One file as it goes over the wire: compressed once at start, named by its content, confined by its headers."""
+"""One file as it goes over the wire: compressed once at start, with an ETag of its content and security headers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTENT_SECURITY = (
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
-CONFINED: Headers = [
+SECURITY_HEADERS: Headers = [
     ("content-security-policy", CONTENT_SECURITY),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
@@ -48,23 +48,23 @@ class StaticFile:
             ("content-type", MEDIA_TYPES[suffix]),
             ("cache-control", cache),
             ("vary", f"{vary}, accept-encoding" if vary else "accept-encoding"),
-            *CONFINED,
+            *SECURITY_HEADERS,
         ]
-        self._plain = _Form(body, f'"{digest}"', common)
+        self._plain = _Representation(body, f'"{digest}"', common)
         self._gzip = self._plain
         if len(body) >= COMPRESS_MIN_BYTES:
             # Two byte sequences, so two strong tags.
             packed = gzip.compress(body, 9, mtime=0)
-            self._gzip = _Form(packed, f'"{digest}-gzip"', [*common, ("content-encoding", "gzip")])
+            self._gzip = _Representation(packed, f'"{digest}-gzip"', [*common, ("content-encoding", "gzip")])
 
     def answer(self, request: Request) -> Reply:
-        form = self._gzip if _takes_gzip(request.header("accept-encoding")) else self._plain
-        if _has(request.header("if-none-match"), form.tag):
+        form = self._gzip if _accepts_gzip(request.header("accept-encoding")) else self._plain
+        if _etag_matches(request.header("if-none-match"), form.tag):
             return Reply(304, b"", form.headers)
         return Reply(200, form.body, form.headers)
 
 
-class _Form:
+class _Representation:
     """The file in one encoding."""
 
     __slots__ = ("body", "headers", "tag")
@@ -75,7 +75,7 @@ class _Form:
         self.headers = [*headers, ("etag", tag)]
 
 
-def _takes_gzip(accepted: str | None) -> bool:
+def _accepts_gzip(accepted: str | None) -> bool:
     for part in (accepted or "").lower().split(","):
         coding, _, weight = part.partition(";")
         if coding.strip() in {"gzip", "*"}:
@@ -83,7 +83,7 @@ def _takes_gzip(accepted: str | None) -> bool:
     return False
 
 
-def _has(tags: str | None, tag: str) -> bool:
+def _etag_matches(tags: str | None, tag: str) -> bool:
     if not tags:
         return False
     held = {held.strip().removeprefix("W/") for held in tags.split(",")}

@@ -1,4 +1,4 @@
-"""Puts what the operator has set into a page: where the console is, where to turn with a forgotten password.
+"""Puts what the operator has set into a page: where the console is, what to do about a forgotten password.
 
 `<a data-link="console">` gets its address, or is hidden where none is set. Settings reach a page only this way, so the
 pages stay files that are compressed once.

@@ -1,7 +1,7 @@
 """The pages and what they are made of, read once at start and then served from memory.
 
-A page is kept ready in every language and theme. Which one a reader gets is decided here and not by a script, so the
-first paint is the right one: the language by a cookie that the page's switch sets, or else by the browser's setting;
+A page is kept ready in every language and theme. The service and not a script chooses one for each request, so the
+first paint is right: the language by a cookie that the page's switch sets, or else by the browser's setting;
 the theme by a cookie, or else by the style sheet, which asks the browser.
 
 Assets live under a folder named by the content of them all. They may be kept for ever, and the modules among them,

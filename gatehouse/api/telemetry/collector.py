@@ -38,7 +38,7 @@ class OperationMetrics:
         self.codes: Counter[str] = Counter()
         self.times = new_times()
 
-    def answered(self, code: str, seconds: float) -> None:
+    def record_answer(self, code: str, seconds: float) -> None:
         self.codes[code] += 1
         self.times.add(seconds)
 
@@ -55,7 +55,7 @@ class Metrics:
         """The counters of one operation; the caller keeps a reference to them."""
         return self._operations.setdefault(operation, OperationMetrics())
 
-    def drawn(self, seconds: float) -> None:
+    def record_captcha(self, seconds: float) -> None:
         self._counts.drawing.add(seconds)
 
     def counts(self) -> WorkerCounts:

@@ -50,7 +50,7 @@ class Tracer:
             yield span
 
     @staticmethod
-    def answered(span: Span, reply: Reply) -> None:
+    def record_answer(span: Span, reply: Reply) -> None:
         span.set_attribute("http.response.status_code", reply.status)
         span.set_attribute("gatehouse.code", reply.code)
         if reply.status >= 500:

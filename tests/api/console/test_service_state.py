@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.settings import Settings, load, shown_settings
+from gatehouse.settings import Settings, effective_settings, load
 from tests.api.console.conftest import Console
 from tests.support.inprocess import InProcess
 
@@ -34,7 +34,7 @@ def test_sources_are_flags_environment_and_file(tmp_path: Path) -> None:
     )
     environ = {"GATEHOUSE_WORKERS": "3", "GATEHOUSE_HOST": "127.0.0.3", "GATEHOUSE_AUDIENCE": ""}
     settings = load({"host": "127.0.0.4"}, environ, file)
-    shown = {each.variable: (each.value, each.source) for each in shown_settings(settings)}
+    shown = {each.variable: (each.value, each.source) for each in effective_settings(settings)}
     assert shown["GATEHOUSE_PORT"] == ("9000", "port in the settings file")
     assert shown["GATEHOUSE_WORKERS"] == ("3", "GATEHOUSE_WORKERS")
     assert shown["GATEHOUSE_HOST"] == ("127.0.0.4", "--host")
@@ -51,7 +51,7 @@ def test_no_secret_is_ever_shown() -> None:
         "GATEHOUSE_SECRET_PREVIOUS": SECRET,
     }
     settings = load({}, environ)
-    shown = list(shown_settings(settings))
+    shown = list(effective_settings(settings))
     assert SECRET not in repr(shown)
     assert [each.source for each in shown if each.secret] == [each.variable for each in shown if each.secret]
     assert SECRET not in repr(settings)

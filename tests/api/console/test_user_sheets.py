@@ -12,7 +12,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from gatehouse.stores.accounts.users import NewUser
-from gatehouse.transfer.sheets import ROWS_MAX, UNFOLDED_MAX, SheetInvalid, read_sheet, write_sheet
+from gatehouse.transfer.sheets import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of
 from tests.support.inprocess import Answer, InProcess
@@ -159,7 +159,7 @@ def bomb() -> bytes:
     """A kilobyte that says it unfolds to more than anybody needs."""
     content = io.BytesIO(sheet(["ann"]))
     with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/media/zeros.bin", b"\0" * (UNFOLDED_MAX + 1))
+        archive.writestr("xl/media/zeros.bin", b"\0" * (UNCOMPRESSED_MAX + 1))
     return content.getvalue()
 
 

@@ -17,7 +17,7 @@ Type = Annotated[
     int | str,
     Meta(
         description="C folder, M page, E external link, B button. Sessions of older consoles see and send 2, 1, 3, 4, "
-        "or CATALOG, MENU, EXTLINK, BUTTON; each is taken from everybody."
+        "or CATALOG, MENU, EXTLINK, BUTTON; every console may send any of them."
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""The calls of management consoles, over `auth/accounts`. `GATEHOUSE_CONSOLE=off` takes them away."""
+"""The calls of management consoles, over `auth/accounts`. `GATEHOUSE_CONSOLE=off` removes them."""
 
 from __future__ import annotations
 

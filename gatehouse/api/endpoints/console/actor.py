@@ -1,4 +1,4 @@
-"""Who makes a change, as the rules of `auth/accounts` want to know it."""
+"""Who makes a change, in the form that the rules of `auth/accounts` need."""
 
 from __future__ import annotations
 

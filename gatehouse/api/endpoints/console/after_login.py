@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
-# The values are text here and numbers elsewhere: so the forms of all consoles find their choice again.
+# The values are text here and numbers elsewhere, because the forms of the consoles expect it so.
 _GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), ("0", "Unknown", "保密", "info"))
 
 

@@ -10,7 +10,7 @@ import re
 
 # A sentence before another that is its beginning.
 _SENTENCES = {
-    "strong enough, from {}; opens with {} more": "强度足够，来自 {}；另有 {} 个可解密",
+    "strong enough, from {}; {} older one(s) still decrypt": "强度足够，来自 {}；另有 {} 个可解密",
     "strong enough, from {}": "强度足够，来自 {}",
     "start `gatehouse serve` once, or set a random one of 32 characters or more": (
         "先启动一次 `gatehouse serve`，或设置 32 个字符以上的随机密钥"
@@ -110,7 +110,7 @@ _SENTENCES = {
     "the last write to the append-only file failed: look at the disk of the server": (
         "最近一次写入 AOF 文件失败：请检查服务器的磁盘"
     ),
-    "maxmemory-policy is {}: under pressure the server would forget sessions and limits at will; set noeviction": (
+    "maxmemory-policy is {}: when memory is full the server would evict sessions and limits; set noeviction": (
         "maxmemory-policy 为 {}：内存紧张时服务器会随意丢弃会话和限制；请设为 noeviction"
     ),
     "appendonly is no: a restart of the server loses what was not saved; set appendonly yes": (

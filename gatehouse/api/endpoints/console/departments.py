@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.api.contract.console.departments import DepartmentBody, DepartmentForm, DepartmentQuery, DepartmentRow
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.formats import given_id, shown_time
+from gatehouse.api.endpoints.console.formats import console_time, parse_id
 from gatehouse.api.endpoints.console.trees import tree
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.stores.errors import Missing
@@ -75,7 +75,7 @@ class DepartmentEndpoints:
 def _values(body: DepartmentBody) -> dict[str, Any]:
     return {
         "name": body.name.strip(),
-        "parent": given_id("parentId", body.parentId),
+        "parent": parse_id("parentId", body.parentId),
         "code": (body.code or "").strip(),
         "sort": body.sort or 0,
         "enabled": body.status != 0,
@@ -94,7 +94,7 @@ def _form(department: Department) -> dict[str, Any]:
 
 
 def _row(department: Department, children: list[DepartmentRow]) -> DepartmentRow:
-    return DepartmentRow(**_form(department), createTime=shown_time(department.created), children=children)
+    return DepartmentRow(**_form(department), createTime=console_time(department.created), children=children)
 
 
 def _option(department: Department, children: list[OptionData]) -> OptionData:

@@ -11,7 +11,7 @@ from gatehouse.auth.refusals import FieldInvalid
 NUMBER_MAX = 2**31 - 1
 
 
-def shown_time(seconds: float) -> str:
+def console_time(seconds: float) -> str:
     """The consoles print it as it is. UTC; empty if it is not known."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S") if seconds else ""
 
@@ -27,7 +27,7 @@ def number(field: str, value: int | str | bool) -> int:  # noqa: FBT001 - a valu
     return found
 
 
-def given_id(field: str, value: int | str | None) -> int | None:
+def parse_id(field: str, value: int | str | None) -> int | None:
     """An id as a number or its text; 0 and nothing mean the top of a tree."""
     if value is None or value == "":
         return None
@@ -40,7 +40,7 @@ def given_id(field: str, value: int | str | None) -> int | None:
     return found or None
 
 
-def given_day(field: str, text: str) -> datetime:
+def parse_day(field: str, text: str) -> datetime:
     """`YYYY-MM-DD`, with or without a time after it, as the start of that day in UTC."""
     try:
         return datetime.strptime(text[:10], "%Y-%m-%d").replace(tzinfo=UTC)
@@ -50,6 +50,6 @@ def given_day(field: str, text: str) -> datetime:
 
 def span(days: list[str], field: str = "createTime") -> tuple[float | None, float | None]:
     """From the first day up to the end of the second, as times; either may be missing."""
-    first = given_day(field, days[0]).timestamp() if days else None
-    last = (given_day(field, days[1]) + timedelta(days=1)).timestamp() if len(days) > 1 else None
+    first = parse_day(field, days[0]).timestamp() if days else None
+    last = (parse_day(field, days[1]) + timedelta(days=1)).timestamp() if len(days) > 1 else None
     return first, last

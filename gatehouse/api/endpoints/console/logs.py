@@ -13,7 +13,7 @@ from gatehouse.api.contract.console.logs import (
     VisitStatistic,
 )
 from gatehouse.api.contract.page import Page
-from gatehouse.api.endpoints.console.formats import given_day, shown_time, span
+from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.activity_log import TITLES
 from gatehouse.user_agent import browser_name, system_name
@@ -63,8 +63,8 @@ class LogEndpoints:
     async def trend(self, request: Request, _principal: Principal) -> Reply:
         query = request.query_as(DaysQuery)
         days = await self._log.trend(
-            given_day("startDate", query.startDate) if query.startDate else None,
-            given_day("endDate", query.endDate) if query.endDate else None,
+            parse_day("startDate", query.startDate) if query.startDate else None,
+            parse_day("endDate", query.endDate) if query.endDate else None,
         )
         people = [day.logins.people for day in days]
         data = TrendData(
@@ -127,5 +127,5 @@ def _row(entry: LogEntry, language: str) -> LogRow:
         status=0 if failed else 1,
         executionTime=0,
         errorMsg=(event.reason or "") if failed else "",
-        createTime=shown_time(event.at),
+        createTime=console_time(event.at),
     )

@@ -9,7 +9,7 @@ import msgspec
 from gatehouse.api.contract.console.menus import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.formats import given_id, number
+from gatehouse.api.endpoints.console.formats import number, parse_id
 from gatehouse.api.endpoints.console.trees import tree
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
@@ -105,7 +105,7 @@ class MenuEndpoints:
     async def assign(self, request: Request, principal: Principal) -> Reply:
         role = request.path_id()
         given = await request.json_as(list[int | str])
-        wanted = [menu for each in given if (menu := given_id("menus", each))]
+        wanted = [menu for each in given if (menu := parse_id("menus", each))]
         await self._changes.assign(actor_of(request, principal), role, wanted)
         return success(language=request.language)
 
@@ -157,7 +157,7 @@ def _values(body: MenuBody) -> dict[str, Any]:
         path, url = "", path
     return {
         "type": kind.value,
-        "parent": given_id("parentId", body.parentId),
+        "parent": parse_id("parentId", body.parentId),
         "name": body.name,
         "route_name": body.routeName or "",
         "route_path": path,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
-LOOK_SECONDS = 5.0
+POLL_SECONDS = 5.0
 # A comment now and then keeps proxies from closing a connection on which nothing happens.
 HEARTBEAT = b": still here\n\n"
 
@@ -57,11 +57,11 @@ class OnlineEndpoint:
 
         Lines end in LF alone: the console parses nothing else.
         """
-        claims, shown = principal.claims, -1
+        claims, sent = principal.claims, -1
         while await self._sessions.live_epoch(claims.session, claims.user, self._clock()) is not None:
             online = await self._presence.count()
-            await transport.send_bytes(HEARTBEAT if online == shown else b"event: online-count\ndata: %d\n\n" % online)
-            shown = online
-            done, _ = await asyncio.wait(ends, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await transport.send_bytes(HEARTBEAT if online == sent else b"event: online-count\ndata: %d\n\n" % online)
+            sent = online
+            done, _ = await asyncio.wait(ends, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if done:
                 return

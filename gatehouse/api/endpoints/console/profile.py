@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.contract.console.profile import OwnPasswordBody, ProfileBody, ProfileData
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.formats import number, shown_time
+from gatehouse.api.endpoints.console.formats import console_time, number
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
 
@@ -42,7 +42,7 @@ class ProfileEndpoints:
             email=user.email,
             deptName=departments.get(user.department, ""),
             roleNames=",".join(roles),
-            createTime=shown_time(user.created),
+            createTime=console_time(user.created),
         )
         return success(data, request.language)
 

@@ -10,7 +10,7 @@ from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.console.roles import RoleBody, RoleForm, RoleRow
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.formats import given_id, number, shown_time
+from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
 from gatehouse.auth.sessions.front_ends import FrontEnd
@@ -128,7 +128,7 @@ class RoleEndpoints:
             values["data_scope"] = _stored_scope(scope, await self._front_ends.of_session(principal.claims.session))
         if body.deptIds is UNSET:
             return values, None
-        return values, [one for each in body.deptIds or () if (one := given_id("deptIds", each))]
+        return values, [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
 
 
 def _row(role: Role, front_end: FrontEnd, language: str) -> RoleRow:
@@ -141,7 +141,7 @@ def _row(role: Role, front_end: FrontEnd, language: str) -> RoleRow:
         sort=role.sort,
         dataScope=_shown_scope(role.data_scope, front_end),
         dataScopeLabel=label[language == "zh"],
-        createTime=shown_time(role.created),
+        createTime=console_time(role.created),
     )
 
 

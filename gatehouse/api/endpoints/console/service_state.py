@@ -1,4 +1,4 @@
-"""The state of the service, for the administration page: settings, checks, names that must wait."""
+"""The state of the service, for the administration page: settings, checks, lockouts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gatehouse.api.endpoints.console.chinese_checks import check_in_chinese
 from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in_chinese
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
-from gatehouse.settings import shown_settings
+from gatehouse.settings import effective_settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -43,7 +43,7 @@ class ServiceStateEndpoints:
         }
 
     async def settings(self, request: Request, _principal: Principal) -> Reply:
-        shown = [SettingData(*each) for each in shown_settings(self._service.settings)]
+        shown = [SettingData(*each) for each in effective_settings(self._service.settings)]
         if request.language == "zh":
             for each in shown:
                 each.meaning, each.source = MEANINGS[each.name], source_in_chinese(each.source)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.accounts.users import Profile
 
-# Routes that the consoles bring along: one of the same name would replace them.
-_TAKEN = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
+# Names of routes that the consoles define themselves: one of the same name would replace them.
+_RESERVED_NAMES = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
 
 
 def side_menu(menus: Sequence[Menu], profile: Profile, given: Collection[int], language: str) -> list[RouteData]:
@@ -31,7 +31,7 @@ def side_menu(menus: Sequence[Menu], profile: Profile, given: Collection[int], l
 class _Routes:
     def __init__(self, menus: Sequence[Menu], shown: Collection[int], language: str) -> None:
         self._language = language
-        self._names = set(_TAKEN)
+        self._names = set(_RESERVED_NAMES)
         self._below: dict[int | None, list[Menu]] = {}
         for menu in menus:
             if menu.id in shown and menu.type is not MenuType.BUTTON:
@@ -39,7 +39,7 @@ class _Routes:
 
     def below(self, parent: int | None) -> list[RouteData]:
         made = [self._route(menu) for menu in self._below.get(parent, [])]
-        return made if parent is not None else [_framed(route) for route in made]
+        return made if parent is not None else [_with_layout(route) for route in made]
 
     def _route(self, menu: Menu) -> RouteData:
         title = CHINESE.get(menu.name, menu.name) if self._language == "zh" else menu.name
@@ -75,8 +75,8 @@ class _Routes:
         return name
 
 
-def _framed(route: RouteData) -> RouteData:
-    """At the top the router takes paths from the root only, and a page there has no frame unless it gets one."""
+def _with_layout(route: RouteData) -> RouteData:
+    """A top-level route needs an absolute path, and a page there has no layout unless it is put into one."""
     if route.component == LAYOUT:
         return route
     inner = route.path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.console.users import XLSX, ImportedUser, ImportQuery, ImportReport, UserQuery
 from gatehouse.api.contract.errors import SUCCESS
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.formats import shown_time
+from gatehouse.api.endpoints.console.formats import console_time
 from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, resource, success
@@ -161,7 +161,7 @@ def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
         listed.department,
         ",".join(listed.roles),
         _STATES[user.enabled][chinese],
-        shown_time(user.created),
+        console_time(user.created),
     ]
 
 

@@ -10,7 +10,7 @@ from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.console.users import ResetQuery, UserBody, UserForm, UserQuery, UserRow
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.formats import given_id, number, shown_time, span
+from gatehouse.api.endpoints.console.formats import console_time, number, parse_id, span
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.accounts.user_search import UserFilter
@@ -122,7 +122,7 @@ class UserEndpoints:
             status=int(user.enabled),
             deptName=listed.department,
             roleNames=",".join(listed.roles),
-            createTime=shown_time(user.created),
+            createTime=console_time(user.created),
         )
 
 
@@ -140,7 +140,7 @@ def user_filter(query: UserQuery) -> UserFilter:
 def _given(body: UserBody) -> tuple[dict[str, Any], list[int] | None]:
     """Columns, and the roles unless the body says nothing of them. An emptied field is cleared."""
     values: dict[str, Any] = {"username": body.username.strip(), "nickname": body.nickname.strip()}
-    if body.deptId is not UNSET and (department := given_id("deptId", body.deptId)):
+    if body.deptId is not UNSET and (department := parse_id("deptId", body.deptId)):
         values["department"] = department
     if body.gender is not UNSET:
         values["gender"] = number("gender", body.gender or 0)
@@ -152,4 +152,4 @@ def _given(body: UserBody) -> tuple[dict[str, Any], list[int] | None]:
             values[name] = (given or "").strip()
     if body.roleIds is UNSET:
         return values, None
-    return values, [role for each in body.roleIds or () if (role := given_id("roleIds", each))]
+    return values, [role for each in body.roleIds or () if (role := parse_id("roleIds", each))]

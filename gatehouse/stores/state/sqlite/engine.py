@@ -136,7 +136,7 @@ class SQLiteState:
             return None
 
         outcome = await self._writer.write(work)
-        if isinstance(outcome, float):  # not raised in there: what others asked in the same commit stands
+        if isinstance(outcome, float):  # not raised inside: other writes share the transaction
             raise RateExceeded(outcome)
         return outcome
 
@@ -225,7 +225,7 @@ class SQLiteState:
             return db.changes() == 1
 
         if self._row(_FAILURES, key) is None:
-            return False  # the usual case at login: nothing to forgive, nothing to write
+            return False  # the usual case at login: nothing to clear, nothing to write
         return await self._writer.write(work)
 
     async def locked(self, now: float) -> Sequence[Failures]:
@@ -331,6 +331,6 @@ def _count(db: apsw.Connection, key: str, rate: Rate, now: float) -> float:
 def _remove(db: apsw.Connection, sessions: list[Session], ending: Ending | None = None) -> list[Session]:
     db.executemany("DELETE FROM sessions WHERE id = ?", [(session.id,) for session in sessions])
     if ending is not None:
-        # What ended by time has no token left that anybody would take.
+        # A session that ended by time has no valid tokens left.
         ended_log.append(db, [session.id for session in sessions if session.ends > ending.at], ending)
     return sessions

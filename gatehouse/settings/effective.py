@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.settings.description import descriptions, shown_value
+from gatehouse.settings.description import descriptions, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gatehouse.settings.settings import Settings
 
 
-class ShownSetting(NamedTuple):
+class EffectiveSetting(NamedTuple):
     variable: str
     value: str  # empty for a secret, whether it is set or not
     default: str
@@ -21,8 +21,8 @@ class ShownSetting(NamedTuple):
     secret: bool
 
 
-def shown_settings(settings: Settings) -> Iterator[ShownSetting]:
+def effective_settings(settings: Settings) -> Iterator[EffectiveSetting]:
     for each in descriptions():
-        value = "" if each.secret else shown_value(settings, each.name)
+        value = "" if each.secret else format_value(settings, each.name)
         source = settings.sources.get(each.name, "")
-        yield ShownSetting(each.variable, value, each.default, source, each.meaning, each.secret)
+        yield EffectiveSetting(each.variable, value, each.default, source, each.meaning, each.secret)
