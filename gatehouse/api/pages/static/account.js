@@ -7,7 +7,7 @@ import { loadProfile, prepareProfile } from "./profile.js";
 import { loadSessions, prepareSessions } from "./sessions.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
 import { known, say } from "./words.js";
-import "./look.js";
+import "./preferences.js";
 
 const trouble = document.getElementById("trouble");
 const retry = document.getElementById("retry");

@@ -4,7 +4,7 @@ import { formDialog, sentence } from "./admin-forms.js";
 import { Failure } from "./api.js";
 import { open } from "./dialog.js";
 import { make } from "./dom.js";
-import { API } from "./place.js";
+import { API } from "./urls.js";
 import { succeed } from "./toast.js";
 import { freshToken } from "./tokens.js";
 import { say, tag } from "./words.js";

@@ -11,7 +11,7 @@ import { users } from "./admin-users.js";
 import { make } from "./dom.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
 import { onLanguage, say, word } from "./words.js";
-import "./look.js";
+import "./preferences.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,6 +1,6 @@
 // One call to the public API: the data of the envelope, or a Failure.
 
-import { API } from "./place.js";
+import { API } from "./urls.js";
 import { tag } from "./words.js";
 
 export class Failure extends Error {

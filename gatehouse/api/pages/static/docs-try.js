@@ -3,7 +3,7 @@
 import { forget, kept, learn, onKept } from "./docs-kept.js";
 import { fields } from "./docs-schema.js";
 import { make } from "./dom.js";
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { freshToken } from "./tokens.js";
 import { say, tag } from "./words.js";
 

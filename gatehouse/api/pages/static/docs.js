@@ -4,10 +4,10 @@ import { onKept } from "./docs-kept.js";
 import { answerFields, parameterRow, requestFields, resolve, useComponents } from "./docs-schema.js";
 import { showAs, tryIt } from "./docs-try.js";
 import { make, prose } from "./dom.js";
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { ask, held } from "./tokens.js";
 import { say } from "./words.js";
-import "./look.js";
+import "./preferences.js";
 
 const at = (id) => document.getElementById(id);
 

@@ -3,12 +3,12 @@
 import { call } from "./api.js";
 import { captcha } from "./captcha.js";
 import { busy, clear, complain, complete, countDown, prepare } from "./fields.js";
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { able, dismissed, prove } from "./passkey.js";
 import { enter, held, onTokens, reason } from "./tokens.js";
 import { enrol } from "./totp.js";
 import { known, say } from "./words.js";
-import "./look.js";
+import "./preferences.js";
 
 const form = document.getElementById("form");
 const { username, password, code, remember } = form.elements;

@@ -1,6 +1,6 @@
 // The profile: who this is, and what they may do.
 
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { editProfile } from "./profile-edit.js";
 import { ask } from "./tokens.js";
 import { say } from "./words.js";

@@ -3,11 +3,11 @@
 import { call } from "./api.js";
 import { make } from "./dom.js";
 import { able, dismissed, prove } from "./passkey.js";
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { date, device } from "./times.js";
 import { ask, enter, held } from "./tokens.js";
 import { known, say } from "./words.js";
-import "./look.js";
+import "./preferences.js";
 
 const main = document.getElementById("ask");
 const ticket = new URLSearchParams(location.search).get("ticket") ?? decodeURIComponent(location.hash.slice(1));

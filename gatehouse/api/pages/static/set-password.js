@@ -2,9 +2,9 @@
 
 import { call } from "./api.js";
 import { busy, clear, complainInWords, complete, countDown, prepare } from "./fields.js";
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { known, say } from "./words.js";
-import "./look.js";
+import "./preferences.js";
 
 const form = document.getElementById("form");
 const { username, fresh } = form.elements;

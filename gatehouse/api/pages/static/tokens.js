@@ -3,9 +3,9 @@
 // "Remember me" keeps them in localStorage, which all tabs share; otherwise they live in the sessionStorage of a tab,
 // of which a duplicated tab has a copy. Tabs tell each other about every change, so copies stay equal.
 
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 import { call } from "./api.js";
-import { forgetTurns, setTurn, turnOf } from "./turns.js";
+import { forgetRefreshCounts, setRefreshCount, refreshCountOf } from "./refresh-count.js";
 
 const KEY = `gatehouse.tokens ${ROOT.pathname}`;
 const REASON = `gatehouse.reason ${ROOT.pathname}`;
@@ -34,7 +34,7 @@ export function held() {
 export function enter(set, remembered) {
   const login = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
   drop();
-  forgetTurns();
+  forgetRefreshCounts();
   return tell(keep(set, { login, turn: 0, remembered }));
 }
 
@@ -43,7 +43,7 @@ export async function adopt(set) {
   const before = held();
   if (!before) return enter(set, false);
   const renewed = tell(keep(set, { ...before, turn: before.turn + 1 }));
-  await setTurn(renewed.login, renewed.turn);
+  await setRefreshCount(renewed.login, renewed.turn);
   return renewed;
 }
 
@@ -84,7 +84,7 @@ export function renew(stale) {
     try {
       const set = await call("POST", "auth/refresh-token", { body: { refreshToken: tokens.refresh } });
       const renewed = tell(keep(set, { ...tokens, turn: tokens.turn + 1 }));
-      await setTurn(renewed.login, renewed.turn);
+      await setRefreshCount(renewed.login, renewed.turn);
       return renewed;
     } catch (failure) {
       if (failure.code !== "A0231") throw failure;
@@ -134,7 +134,7 @@ function keep(set, { login, turn, remembered }) {
 /** What is held, once it has caught up with the tab that was last to renew. */
 async function newest() {
   const login = held()?.login;
-  const turn = login ? await turnOf(login) : 0;
+  const turn = login ? await refreshCountOf(login) : 0;
   const end = Date.now() + ON_ITS_WAY;
   while (held()?.login === login && held()?.turn < turn && Date.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 20));

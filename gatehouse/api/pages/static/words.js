@@ -1,7 +1,7 @@
 // The words of the page in the reader's language. The page arrives with them in place; this module fills in those
 // that scripts add, and all of them anew when the reader switches.
 
-import { setCookie } from "./place.js";
+import { setCookie } from "./urls.js";
 
 const TAGS = { en: "en", zh: "zh-CN" };
 const ATTRIBUTES = { tLabel: "aria-label", tPlaceholder: "placeholder" };

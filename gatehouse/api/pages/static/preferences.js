@@ -1,6 +1,6 @@
 // The two switches at the top of every page: language, and light or dark.
 
-import { setCookie } from "./place.js";
+import { setCookie } from "./urls.js";
 import { switchLanguage } from "./words.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -1,11 +1,11 @@
-// How often the tokens of a login have been renewed, in the one place that all tabs see alike.
+// How often the tokens of a login have been renewed, in a store that all tabs see alike.
 //
 // What one tab writes to localStorage reaches the others a moment later, and that moment is enough to renew twice. An
 // IndexedDB transaction that has completed is seen by every later one. Only a number is kept here, never a token.
 
-import { ROOT } from "./place.js";
+import { ROOT } from "./urls.js";
 
-const STORE = "turns";
+const STORE = "turns"; // its name in browsers since 0.1.0
 
 function transact(mode, work) {
   return new Promise((resolve, reject) => {
@@ -22,17 +22,17 @@ function transact(mode, work) {
   });
 }
 
-/** A browser without IndexedDB does without: the service forgives a refresh that comes twice. */
+/** Without IndexedDB nothing is counted: the service accepts a refresh that comes twice. */
 const orElse = (value) => () => value;
 
-export async function turnOf(login) {
+export async function refreshCountOf(login) {
   return (await transact("readonly", (store) => store.get(login)).catch(orElse(0))) ?? 0;
 }
 
-export function setTurn(login, turn) {
-  return transact("readwrite", (store) => store.put(turn, login)).catch(orElse());
+export function setRefreshCount(login, count) {
+  return transact("readwrite", (store) => store.put(count, login)).catch(orElse());
 }
 
-export function forgetTurns() {
+export function forgetRefreshCounts() {
   return transact("readwrite", (store) => store.clear()).catch(orElse());
 }
