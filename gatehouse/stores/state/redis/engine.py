@@ -13,14 +13,12 @@ Everything about a user is one key. So a session and its epoch are one read, eve
 script over one key, and a Cluster needs nothing else. Redis removes what expires: each key has an expiry, never earlier
 than the time the caller named.
 
-A session is stored as `generation opened rotated ends latest address agent`: text that a person can read and a
-script can take apart.
+`encoding.py` has the form of each value.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -37,6 +35,21 @@ from gatehouse.stores.state.protocol import (
 from gatehouse.stores.state.redis import advice
 from gatehouse.stores.state.redis.cluster import connect, read_url
 from gatehouse.stores.state.redis.connection import Argument, ServerError
+from gatehouse.stores.state.redis.encoding import (
+    ENDS_FIELD,
+    LOCKED_KEY,
+    encode_text,
+    failures_key,
+    pack_session,
+    prefixed_key,
+    rate_arguments,
+    sessions_oldest_first,
+    ttl_seconds,
+    unpack_failures,
+    unpack_pairs,
+    unpack_session,
+    user_key,
+)
 from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, ending_arguments
 from gatehouse.stores.state.redis.script import Script
 
@@ -48,10 +61,6 @@ if TYPE_CHECKING:
 
 # Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
-
-_LOCKED = b"gatehouse:{waits}"
-_ENDS = 3  # the index of `ends` in a stored session
-
 
 _OPEN_SESSION = Script("record_ended", "open_session")
 _ROTATE_SESSION = Script("count_event", "rotate_session")
@@ -93,18 +102,18 @@ class RedisState:
     async def open_session(
         self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        keys = (_user(session.user), *self._ended_log.keys)
-        arguments = (session.id, _packed(session), max_sessions, repr(session.opened), ENDED_KEPT_SECONDS)
+        keys = (user_key(session.user), *self._ended_log.keys)
+        arguments = (session.id, pack_session(session), max_sessions, repr(session.opened), ENDED_KEPT_SECONDS)
         epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *ending_arguments(ending))
-        evicted = _pairs(gone, epoch)
+        evicted = unpack_pairs(gone, epoch)
         await self._ended_log.follow_up(evicted, ending)
         return session._replace(epoch=int(epoch or 0)), evicted
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
         user = session_id.partition("-")[0]
-        key = _user(user)
+        key = user_key(user)
         packed, epoch = await self._call(key, "HMGET", key, session_id, "epoch")
-        return (int(user), float(packed.split(b" ", 4)[_ENDS]), int(epoch or 0)) if packed else None
+        return (int(user), float(packed.split(b" ", 4)[ENDS_FIELD]), int(epoch or 0)) if packed else None
 
     async def rotate_session(
         self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
@@ -114,8 +123,8 @@ class RedisState:
                 if wait := await self.rate_limit(key, rate, now):
                     raise RateExceeded(wait)
             limits = ()
-        keys = (_user(session_id.partition("-")[0]), *(_named(b"gatehouse:rate:", key) for key, _ in limits))
-        arguments = [argument for _, rate in limits for argument in _rate_arguments(rate)]
+        keys = (user_key(session_id.partition("-")[0]), *(prefixed_key(b"gatehouse:rate:", key) for key, _ in limits))
+        arguments = [argument for _, rate in limits for argument in rate_arguments(rate)]
         found = await self._run(
             _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), ENDED_KEPT_SECONDS, *arguments
         )
@@ -124,25 +133,25 @@ class RedisState:
         if isinstance(found, bytes):
             raise RateExceeded(float(found))
         rotated, packed, epoch = found
-        return Rotation(rotated == 1, _unpacked(session_id, packed, epoch))
+        return Rotation(rotated == 1, unpack_session(session_id, packed, epoch))
 
     async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
-        keys = (_user(session_id.partition("-")[0]), *self._ended_log.keys)
+        keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys)
         packed, epoch = await self._run(_END_SESSION, keys, session_id, *ending_arguments(ending))
-        session = _unpacked(session_id, packed, epoch) if packed else None
+        session = unpack_session(session_id, packed, epoch) if packed else None
         await self._ended_log.follow_up([session] if session else [], ending)
         return session
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
-        key = _user(user)
-        return _oldest_first(await self._call(key, "HGETALL", key))
+        key = user_key(user)
+        return sessions_oldest_first(await self._call(key, "HGETALL", key))
 
     async def end_sessions_of(
         self, user: int, keep: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
-        keys = (_user(user), *self._ended_log.keys)
+        keys = (user_key(user), *self._ended_log.keys)
         found = await self._run(_END_SESSIONS, keys, keep or "", user, *ending_arguments(ending))
-        ended = [session for session in _oldest_first(found) if session.id != keep]
+        ended = [session for session in sessions_oldest_first(found) if session.id != keep]
         await self._ended_log.follow_up(ended, ending, user)
         return ended
 
@@ -162,72 +171,72 @@ class RedisState:
         for start in range(0, len(everyone), EPOCH_BATCH):
             batch = everyone[start : start + EPOCH_BATCH]
             await asyncio.gather(
-                *(self._run(_RAISE_EPOCH, (_user(user),), int(now * 1000), EPOCH_KEPT_SECONDS) for user in batch),
+                *(self._run(_RAISE_EPOCH, (user_key(user),), int(now * 1000), EPOCH_KEPT_SECONDS) for user in batch),
             )
 
     # Captchas
 
     async def use_captcha(self, fingerprint: bytes, expires: int, now: float) -> bool:
         key = b"gatehouse:captcha:" + fingerprint.hex().encode()
-        return await self._call(key, "SET", key, "1", "NX", "EX", _life(expires, now)) is not None
+        return await self._call(key, "SET", key, "1", "NX", "EX", ttl_seconds(expires, now)) is not None
 
     # Limits
 
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
         return float(
-            await self._run(_RATE_LIMIT, (_named(b"gatehouse:rate:", key),), repr(now), *_rate_arguments(rate))
+            await self._run(_RATE_LIMIT, (prefixed_key(b"gatehouse:rate:", key),), repr(now), *rate_arguments(rate))
         )
 
     async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(
             _RECORD_FAILURE,
-            (_failures_key(key), _LOCKED),
-            _text(key),
+            (failures_key(key), LOCKED_KEY),
+            encode_text(key),
             repr(now),
             waits.free,
             waits.window,
             waits.kept_seconds,
             *waits.steps,
         )
-        return _failures(key, after) if after else None
+        return unpack_failures(key, after) if after else None
 
     async def failures(self, key: str) -> Failures | None:
-        name = _failures_key(key)
+        name = failures_key(key)
         found = await self._call(name, "GET", name)
-        return _failures(key, found) if found else None
+        return unpack_failures(key, found) if found else None
 
     async def clear_failures(self, key: str) -> bool:
-        return bool(await self._run(_CLEAR_FAILURES, (_failures_key(key), _LOCKED), _text(key)))
+        return bool(await self._run(_CLEAR_FAILURES, (failures_key(key), LOCKED_KEY), encode_text(key)))
 
     async def locked(self, now: float) -> Sequence[Failures]:
-        found = await self._call(_LOCKED, "ZREVRANGEBYSCORE", _LOCKED, "+inf", f"({now!r}")
+        found = await self._call(LOCKED_KEY, "ZREVRANGEBYSCORE", LOCKED_KEY, "+inf", f"({now!r}")
         pairs = [member.split(b" ", 4) for member in found]
-        return [_failures(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
+        return [unpack_failures(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
 
     async def set_mark(self, key: str, expires: float, now: float) -> None:
-        name = _named(b"gatehouse:mark:", key)
-        await self._call(name, "SET", name, repr(expires), "EX", _life(expires, now))
+        name = prefixed_key(b"gatehouse:mark:", key)
+        await self._call(name, "SET", name, repr(expires), "EX", ttl_seconds(expires, now))
 
     async def has_mark(self, key: str, now: float) -> bool:
-        name = _named(b"gatehouse:mark:", key)
+        name = prefixed_key(b"gatehouse:mark:", key)
         expires = await self._call(name, "GET", name)
         return expires is not None and float(expires) > now
 
     # Values
 
     async def value(self, key: str, now: float) -> str | None:
-        name = _named(b"gatehouse:value:", key)
+        name = prefixed_key(b"gatehouse:value:", key)
         expires, _, value = (await self._call(name, "GET", name) or b"0 ").partition(b" ")
         return value.decode("utf-8", "surrogatepass") if float(expires) > now else None
 
     async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
-        name = _named(b"gatehouse:value:", key)
-        arguments = (_text(expected or ""), int(expected is not None), _text(new), repr(expires), repr(now))
-        return bool(await self._run(_SWAP_VALUE, (name,), *arguments, _life(expires, now)))
+        name = prefixed_key(b"gatehouse:value:", key)
+        arguments = (encode_text(expected or ""), int(expected is not None), encode_text(new), repr(expires), repr(now))
+        return bool(await self._run(_SWAP_VALUE, (name,), *arguments, ttl_seconds(expires, now)))
 
     # Housekeeping
 
-    async def sweep(self, now: float) -> Sequence[Session]:  # noqa: ARG002 - the server lets go by itself
+    async def sweep(self, now: float) -> Sequence[Session]:  # noqa: ARG002 - the server removes what expires
         await self._ended_log.retry()
         return ()
 
@@ -250,64 +259,3 @@ class RedisState:
 
     async def close(self) -> None:
         await self._servers.close()
-
-
-def _text(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _named(prefix: bytes, key: str) -> bytes:
-    return prefix + _text(key)
-
-
-def _rate_arguments(rate: Rate) -> tuple[Argument, Argument]:
-    """The seconds between two events at the full rate, and the seconds of the rate."""
-    return repr(rate.seconds / rate.count), rate.seconds
-
-
-def _failures_key(key: str) -> bytes:
-    return _LOCKED + b":" + _text(key)
-
-
-def _user(user: int | str) -> bytes:
-    return f"gatehouse:{{{user}}}".encode()
-
-
-def _life(expires: float, now: float) -> int:
-    return max(1, math.ceil(expires - now))
-
-
-def _packed(session: Session) -> bytes:
-    times = " ".join(map(repr, (session.opened, session.rotated, session.ends, session.absolute_end)))
-    return _text(f"{session.generation} {times} {session.address} {session.agent}")
-
-
-def _unpacked(session_id: str, packed: bytes, epoch: bytes | None) -> Session:
-    text = packed.decode("utf-8", "surrogatepass")
-    generation, opened, rotated, ends, absolute_end, address, agent = text.split(" ", 6)
-    return Session(
-        session_id,
-        int(session_id.partition("-")[0]),
-        int(generation),
-        float(opened),
-        float(rotated),
-        float(ends),
-        float(absolute_end),
-        address,
-        agent,
-        int(epoch or 0),
-    )
-
-
-def _pairs(flat: Sequence[bytes], epoch: bytes | None) -> list[Session]:
-    return [_unpacked(flat[i].decode(), flat[i + 1], epoch) for i in range(0, len(flat), 2) if flat[i] != b"epoch"]
-
-
-def _oldest_first(fields: Sequence[bytes]) -> list[Session]:
-    epoch = dict(zip(fields[::2], fields[1::2], strict=True)).get(b"epoch")
-    return sorted(_pairs(fields, epoch), key=lambda session: (session.opened, session.id))
-
-
-def _failures(key: str, found: bytes) -> Failures:
-    failures, since, level, until = found.split(b" ")
-    return Failures(key, int(failures), float(since), int(level), float(until))
