@@ -1,7 +1,6 @@
 """Audit events that anybody can cause at no cost: counted, and stored as one row for each interval.
 
-A made-up refresh token or captcha id names nobody. Stored one by one, a flood of them would fill the trail and be kept
-for as long as everything else.
+A made-up refresh token or captcha id belongs to no user. Stored one by one, a flood of them would fill the trail.
 """
 
 from __future__ import annotations

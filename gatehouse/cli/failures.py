@@ -11,7 +11,7 @@ from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 
 NO, WRONG, UNREACHABLE = 1, 2, 3
 
-# Which extra of the package brings which driver.
+# Which extra of the package installs which driver.
 _EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "hiredis": "redis"}
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Record = Mapping[str, Any]
 
-# Wide enough that a table never folds where there is no terminal to tell its width.
+# Wide enough that a table is never folded where there is no terminal.
 _UNBOUNDED = 1000
 
 _UNITS = ((86_400 * 365, "y"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))

@@ -50,14 +50,14 @@ async def enable(service: Service, name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_service
 async def delete(service: Service, name: str, *, yes: bool) -> None:
-    """Delete a user for good; its sessions end at once. To lock a user out for a while, disable it.
+    """Delete a user permanently; its sessions end at once. To lock a user out for a while, disable it.
 
     \b
     Example:
       gatehouse user delete ann --yes
     """
     profile = await service.accounts.user(name)
-    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) for good?", yes=yes)
+    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) permanently?", yes=yes)
     await service.accounts.delete_user(name)
     echo(f"Deleted user {name}; its sessions have ended.")
 

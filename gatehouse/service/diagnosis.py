@@ -114,7 +114,7 @@ def network(settings: Settings) -> Iterator[Finding]:
     elif wide := [each for each in settings.trusted_proxies if each.prefixlen < WIDEST_PREFIX[each.version]]:
         yield warn(
             "proxies",
-            f"{wide[0]} is trusted: whoever has one of its addresses can claim any other",
+            f"{wide[0]} is trusted: anyone with one of its addresses can claim any other",
             "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
         )
     elif settings.listens_on_loopback and not settings.trusted_proxies and settings.issuer:

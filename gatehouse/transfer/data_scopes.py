@@ -14,7 +14,7 @@ def data_scopes(given: Mapping[int, int | None], *, newer: bool) -> dict[int, in
     """The data scope of each role, by its id.
 
     Versions up to 2.24 count from 0 (all, department and below, department, own), later ones from 1. Only the older
-    ones have a 0, only the later ones a 4 or 5, or chosen departments. Where nothing tells, the older count is taken:
+    ones have a 0, only the later ones a 4 or 5, or chosen departments. If nothing shows which, the older count is used:
     by it a role sees less, not more.
     """
     values = set(given.values())

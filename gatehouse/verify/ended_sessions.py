@@ -72,7 +72,7 @@ class EndedSessions:
 
     @property
     def starting(self) -> bool:
-        """Whether it is worth waiting: not up to date yet in this process, and not known to be late."""
+        """Whether a check should wait for it: not up to date yet in this process, and not known to be late."""
         if self._process != os.getpid():
             return not self._closed
         return not self._caught_up.is_set() and time.monotonic() < self._started + self._max_silence

@@ -1,7 +1,7 @@
 """Asks the service about each token (RFC 7662): a logout shows at once, and roles and perms are those of now.
 
-`remember` trades that for fewer questions: an answer is used again for so many seconds, and never beyond the life
-of its token. It is 0 unless you say otherwise.
+`remember` trades that for fewer requests: an answer is used again for so many seconds, and never beyond the life
+of its token. The default is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CACHE_SIZE = 10_000
 MAX_CACHE_SECONDS = 60.0
-# What an access token can look like; anything else is not worth a question.
+# What an access token can look like; anything else is refused without a request.
 _TOKEN = re.compile(r"[A-Za-z0-9._-]{16,4096}")
 
 

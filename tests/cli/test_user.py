@@ -171,7 +171,7 @@ def test_delete_asks_and_ends_sessions(
     client: httpx.Client, typed: Terminal, somebody: str, tokens: dict[str, object]
 ) -> None:
     kept = typed("user", "delete", somebody, stdin="n\n")
-    assert (kept.code, "for good?" in kept.err) == (1, True)
+    assert (kept.code, "permanently?" in kept.err) == (1, True)
     assert client.get(ME, headers=bearer(tokens)).status_code == 200
     typed("user", "delete", somebody, "--yes").done()
     assert_failure(client.get(ME, headers=bearer(tokens)), 401, "A0230")

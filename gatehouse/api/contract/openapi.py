@@ -139,7 +139,7 @@ def _query_schema(kind: Any) -> Json:
 
 
 def _by_status(operation: Operation) -> dict[int, list[ErrorEntry]]:
-    """The refusals of an operation, and those that any of them may meet."""
+    """The refusals of an operation, and those of every operation."""
     grouped: dict[int, list[ErrorEntry]] = {}
     for kind in (*operation.all_refusals, Exception):
         entry = CATALOGUE[kind]

@@ -1,6 +1,7 @@
-"""Reads a request: body, query, bearer token, client address. Variants A and B meet in `either`.
+"""Reads a request: body, query, bearer token, client address.
 
-Over an RSGI scope and protocol; everything is parsed lazily.
+Over an RSGI scope and protocol; everything is parsed lazily. `either` reads a value that variants A and B name
+differently.
 """
 
 from __future__ import annotations

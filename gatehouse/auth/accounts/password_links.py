@@ -1,4 +1,4 @@
-"""Links to set a password: for a new user, or for one who has forgotten it, without anybody telling anybody a password.
+"""Links to set a password: for a new user, or for one who has forgotten it, without passing a password on.
 
 Anyone who may set a user's password may make one. It carries a sealed ticket that is valid for a day, once, and only
 while the stored password stays as it is: each use, and every other change of the password, voids all links of the user.

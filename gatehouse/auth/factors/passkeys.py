@@ -1,7 +1,7 @@
 """Passkeys (WebAuthn): what a browser is asked to do, and what it answers.
 
 A challenge is a sealed ticket, so handing one out writes nothing; that it was used is marked in state, like a captcha.
-User verification is always required, so a passkey stands for password and second factor. RP id and origin are those of
+User verification is always required, so a passkey replaces password and second factor. RP id and origin are those of
 the issuer: an answer that was made for another site is refused.
 """
 

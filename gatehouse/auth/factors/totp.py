@@ -35,7 +35,7 @@ def code_of(secret: bytes, step: int, digits: int = DIGITS) -> str:
 
 
 def matching_step(secret: bytes, code: str, now: float) -> int | None:
-    """The step whose code this is, or None. All steps are compared, so the time taken tells nothing."""
+    """The step whose code this is, or None. All steps are compared, so the time taken discloses nothing."""
     current, found = step_at(now), None
     for step in range(max(0, current - SKEW_STEPS), current + SKEW_STEPS + 1):
         if hmac.compare_digest(code_of(secret, step).encode(), code.encode(errors="replace")):

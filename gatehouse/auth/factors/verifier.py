@@ -69,7 +69,7 @@ class CodeVerifier:
         )
 
     def _open(self, owner: int, sealed: bytes | None) -> bytes:
-        """The user's secret, or the decoy, which is sealed and opened for the sake of the time it takes."""
+        """The user's secret, or the decoy, which is decrypted only so that it takes the same time."""
         if sealed is None or owner == NOBODY:
             sealed, owner = self._vault.decoy(NOBODY, self._decoy), NOBODY
         try:

@@ -43,7 +43,7 @@ _COORDINATE_BYTES = 32
 
 class Algorithm(NamedTuple):
     name: str
-    signature_length: int  # in base64url characters, as it stands in a token
+    signature_length: int  # in base64url characters, as in a token
     generate: Callable[[], tuple[bytes, bytes]]  # the private and the public half, as they are stored
     make_signer: Callable[[bytes], Sign]
     read_public: Callable[[bytes], PublicKey]

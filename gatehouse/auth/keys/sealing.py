@@ -28,7 +28,7 @@ class WrongSecret(ValueError):
 
 
 def derive(secret: bytes, purpose: str) -> bytes:
-    """A key of 32 bytes for one purpose; knowing one tells nothing of the others or of the secret."""
+    """A key of 32 bytes for one purpose; one discloses nothing about the others or the secret."""
     return HKDF(SHA256(), 32, salt=None, info=b"gatehouse " + purpose.encode()).derive(secret)
 
 

@@ -1,4 +1,4 @@
-"""What the password of an unknown name is checked against, so that the time it takes tells nothing.
+"""What the password of an unknown name is checked against, so that the time it takes discloses nothing.
 
 A hash that no password matches, of the same scheme and cost as a real one. If users were imported with bcrypt hashes,
 some known names take the time of bcrypt; then the same share of unknown names does too, always the same ones, chosen

@@ -1,8 +1,8 @@
 """Tunes malloc for password hashes of 19 MiB: the memory is reused from hash to hash, and released after the last.
 
-By default glibc either keeps it in every thread for good, or maps it anew for each hash, which then spends a quarter of
-its time on page faults: compare `timeit` of `hash_password` with and without `keep_large_blocks()`. Other C libraries
-have no such options and decide by themselves.
+By default glibc either never releases it from any thread, or maps it again for each hash, which then spends a quarter
+of its time on page faults: compare `timeit` of `hash_password` with and without `keep_large_blocks()`. Other C
+libraries have no such options and decide by themselves.
 """
 
 from __future__ import annotations

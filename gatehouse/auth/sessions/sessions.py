@@ -7,7 +7,7 @@ session's generation by one; the refresh token of generation n is:
 - n current: rotated. Of several at once one rotates, the others find themselves one generation behind;
 - one behind, within `grace` seconds of the rotation: answered with the current token again, so that a lost answer
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
-- anything else: stolen. The session ends, and that end is stored before the refusal is raised.
+- anything else: reused, so taken as stolen. The session ends, which is stored before the refusal is raised.
 
 A session that is revoked is written to the log of ended sessions in the same step, for the services that verify
 tokens by themselves; `ended_sessions.py` reads it.
@@ -131,7 +131,7 @@ class Sessions:
                 await self.end(session_id, expiry_reason(attempt.session), caller)
                 raise RefreshTokenInvalid(RefreshFailure.EXPIRED)
             case _:
-                # A reused token: two parties have tokens of this session, and there is no way to tell the thief.
+                # A reused token: two parties have tokens of this session, and nothing shows which one is the thief.
                 # The revocation is committed before the refusal is raised, so it holds even if the answer is lost.
                 await self.end(session_id, SessionEnd.REUSE, caller)
                 raise RefreshTokenInvalid(RefreshFailure.REUSE)

@@ -55,7 +55,7 @@ async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
 
 
 def _event_count(entry: AuditEntry) -> int:
-    """How many events this one stands for: those that cost nothing are stored as one for each interval."""
+    """How many events this row counts: those that cost nothing are stored as one row for each interval."""
     detail = msgspec.json.decode(entry.detail) if entry.detail else {}
     return int(detail.get("count", 1))
 
@@ -102,7 +102,7 @@ class AuditTrail:
         self._database = database
 
     async def append(self, entries: Sequence[AuditEntry]) -> None:
-        """All or none; `UnstorableValue` if the database does not take one of them as it is."""
+        """All or none; `UnstorableValue` if the database cannot store one of them."""
         try:
             async with self._database.writing() as db:
                 await write(db, entries)

@@ -74,7 +74,7 @@ class Keys:
                 await db.execute(update(signing_keys).where(signing_keys.c.kid == kid).values(sealed=form))
 
     async def delete(self, kid: str, successor: StoredKey | None = None) -> None:
-        """Remove a key for good; with a successor in the same step another takes its place."""
+        """Delete a key; a successor is added in the same transaction."""
         async with self._database.writing() as db:
             await db.execute(delete(signing_keys).where(signing_keys.c.kid == kid))
             if successor is not None:

@@ -1,6 +1,6 @@
 """Logins by day and user, and failed logins by day, counted in the transaction that stores their audit events.
 
-Day 0 stands for all days together, so that totals cost as much as there are users, however many logins there were.
+Day 0 has the sums of all days, so that totals read one row for each user, however many logins there were.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DAY_SECONDS = 86_400
 ALL_DAYS = 0
 
-# The same words for SQLite and PostgreSQL.
+# The same SQL for SQLite and PostgreSQL.
 _COUNT = text(
     'INSERT INTO login_days (day, "user", logins) VALUES (:day, :user, :logins) '
     'ON CONFLICT (day, "user") DO UPDATE SET logins = login_days.logins + excluded.logins'

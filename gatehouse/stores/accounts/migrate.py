@@ -1,4 +1,4 @@
-"""Brings the accounts database to the schema of this release, once, however many processes try at the same time."""
+"""Migrates the accounts database to the schema of this release, once, however many processes try at the same time."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def migrate(database: Database) -> Migrated:
 async def exclusive(database: Database) -> AsyncIterator[Database]:
     """One process at a time: a file lock beside an SQLite file, an advisory lock in PostgreSQL.
 
-    What is to be done inside may take its time: it runs on the database that is handed out.
+    Long work is allowed inside, on the database that is yielded: it has no time limit.
     """
     if database.path:
         handle = os.open(database.path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)

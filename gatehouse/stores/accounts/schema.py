@@ -68,7 +68,7 @@ users = Table(
     # What the console's search reads, instead of whole rows with their hashes.
     Index("ix_users_search", "name_key", "nickname", "mobile", "enabled", "department", "created"),
     Index("ix_users_created", "created"),
-    # A number, once used for a user, is never given to another: tokens and audit events name it for good.
+    # A number, once used for a user, is never given to another: tokens and audit events refer to it.
     sqlite_autoincrement=True,
 )
 

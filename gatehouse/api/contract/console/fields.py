@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# Selects give back the text of a number, switches true and false.
+# Selects of the consoles send the text of a number, switches true and false.
 Id = int | str
 Flag = int | str | bool
 

@@ -147,7 +147,7 @@ OPERATIONS = (
         "delete_users",
         "DELETE",
         "users/{ids}",
-        "Delete users for good, all of them or none; their sessions end",
+        "Delete users permanently, all of them or none; their sessions end",
         "sys:user:delete",
         refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.CannotManage, LastAdministrator, Missing),
     ),

@@ -17,7 +17,7 @@ def console_time(seconds: float) -> str:
 
 
 def number(field: str, value: int | str | bool) -> int:  # noqa: FBT001 - a value like the others
-    """Selects give back the text of a number, switches true and false."""
+    """Selects of the consoles send the text of a number, switches true and false."""
     try:
         found = int(value)
     except ValueError:

@@ -50,7 +50,7 @@ class ServiceStateEndpoints:
         return success(SettingsData(__version__, shown), request.language)
 
     async def checks(self, request: Request, _principal: Principal) -> Reply:
-        from gatehouse.service.diagnosis import diagnose  # noqa: PLC0415 - brings migrations, which only this needs
+        from gatehouse.service.diagnosis import diagnose  # noqa: PLC0415 - imports migrations, which only this needs
 
         found = [CheckData(*each) async for each in diagnose(self._service)]
         if request.language == "zh":

@@ -94,7 +94,7 @@ class Challenges:
 
     @staticmethod
     def matches(challenge: Challenge, given: str) -> bool:
-        """Whether a person's answer is right, in either case or in look-alikes; the time taken tells nothing.
+        """Whether a person's answer is right, in either case or in look-alikes; the time taken discloses nothing.
 
         Both sides are folded, so that an answer fixed for tests may have letters that are never drawn.
         """

@@ -1,6 +1,6 @@
 """What people type for a letter that is drawn: each of the 36 characters stands for exactly one of the eight.
 
-A person who is not told which letters there are types A for a 4 and Z for a 2. Both are accepted. Guessing gains
+A person who does not know which letters there are types A for a 4 and Z for a 2. Both are accepted. Guessing gains
 nothing: the eight letters stay in eight groups, so there are still 8^4 different answers.
 """
 

@@ -1,7 +1,7 @@
 -- Operations of several statements that must be one round trip and one transaction.
 --
 -- Locks are taken in one order, so that no two calls wait for each other: rates by key; the user; sessions by id; the log
--- of ended sessions. A call over many sessions or rates is handed them in that order.
+-- of ended sessions. A call over many sessions or rates gets them in that order.
 
 -- Add to the log of ended sessions. The arrays belong together.
 CREATE FUNCTION append_ended(gone text[], moments double precision[], reasons text[], keeps integer[], max_entries integer)

@@ -1,7 +1,7 @@
 -- The tables of the state, in the schema gatehouse_state: beside the accounts in one database, or in one of their own.
 -- Only ever added to: a release that does not know a table leaves it alone.
 --
--- Columns that change with every refresh or request stand in no index, and pages keep some room: so an update stays on
+-- Columns that change with every refresh or request are in no index, and pages keep some room: so an update stays on
 -- its page (a "HOT" update) and writes no index. What expires is found by the day or the hour instead of the second.
 
 CREATE TABLE IF NOT EXISTS gatehouse_state.sessions (
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS gatehouse_state.captchas (
 CREATE INDEX IF NOT EXISTS captchas_by_end ON gatehouse_state.captchas (expires);
 
 -- Unlogged: no write-ahead log, so no disk to wait for. After a crash of the server or a failover the table is empty and
--- every rate starts anew. Lockouts after failed logins are in another table, and stay.
+-- every rate starts from zero. Lockouts after failed logins are in another table, and stay.
 CREATE UNLOGGED TABLE IF NOT EXISTS gatehouse_state.rates (
   key bytea PRIMARY KEY,
   arrival double precision NOT NULL,
@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS gatehouse_state.expiring_values (
 );
 CREATE INDEX IF NOT EXISTS expiring_values_by_end ON gatehouse_state.expiring_values (expires);
 
--- The log of ended sessions, and one row that says where it ends. Whoever appends holds that row until the commit, so
+-- The log of ended sessions, and one row that says where it ends. A writer locks that row until its commit, so
 -- entries become visible in the order of their positions and no reader can miss one.
 CREATE TABLE IF NOT EXISTS gatehouse_state.ended_sessions (
   position bigint PRIMARY KEY,

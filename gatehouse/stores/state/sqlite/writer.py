@@ -1,8 +1,8 @@
 """The writer thread of an SQLite file: everything in the queue is one transaction (group commit).
 
 A caller passes a function of the connection and awaits its result, which arrives after the commit: what was answered
-survives a kill. Writes of one turn of the event loop are handed over together, and the next batch gathers while one
-commit waits for the disk. So all waiting callers share the cost of waking the thread and of the sync, and the event
+survives a kill. Writes of one turn of the event loop are handed over together, and the next batch is collected while
+one commit waits for the disk. So all waiting callers share the cost of waking the thread and of the sync, and the event
 loop never waits for a lock or a disk.
 """
 
