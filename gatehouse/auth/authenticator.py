@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.limits.throttle import Throttle
-    from gatehouse.auth.login.login import Login, LoginAttempt
+    from gatehouse.auth.login.login import Login, LoginForm
     from gatehouse.auth.login.places import Places
     from gatehouse.auth.sessions.profiles import Profiles
     from gatehouse.auth.sessions.sessions import Sessions
@@ -59,8 +59,8 @@ class Authenticator:
         self._clock = clock
         self._access_ttl = access_ttl
 
-    async def login(self, attempt: LoginAttempt, caller: Caller) -> TokenSet:
-        session, factor = await self._login.log_in(attempt, caller)
+    async def login(self, form: LoginForm, caller: Caller) -> TokenSet:
+        session, factor = await self._login.log_in(form, caller)
         return await self.issue(session, caller, factor)
 
     async def issue(self, session: Session, caller: Caller, factor: str | None = None) -> TokenSet:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.keys.ring import KeyRing
-from gatehouse.auth.limits.throttle import Limits, Throttle, Unlimited
+from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.master_secret import read_secrets
@@ -65,7 +65,7 @@ def _open_throttle(settings: Settings, state: State, clock: Callable[[], float])
         refresh_address=settings.limit_refresh_address,
         password_user=settings.limit_password_user,
     )
-    return (Throttle if settings.limits else Unlimited)(state, clock, limits)
+    return (Throttle if settings.limits else NoLimits)(state, clock, limits)
 
 
 def _hash_threads(settings: Settings) -> int:

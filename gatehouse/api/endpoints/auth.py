@@ -10,7 +10,7 @@ from gatehouse.api.contract.schemas import CaptchaData, LoginBody, RefreshBody, 
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.api.http.request import Request, either
-from gatehouse.auth.login.login import LoginAttempt
+from gatehouse.auth.login.login import LoginForm
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.front_ends import FrontEnd
 
@@ -53,14 +53,14 @@ class AuthEndpoints:
         if not username.isprintable():
             raise FieldInvalid("username", "not printable")
         answer = either("captchaCode", body.captchaCode, body.verifyCode)
-        attempt = LoginAttempt(
+        form = LoginForm(
             username,
             body.password,
             either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
             answer.strip() if answer else None,
             body.otpCode,
         )
-        tokens = await self._authenticator.login(attempt, request.caller)
+        tokens = await self._authenticator.login(form, request.caller)
         if request.is_form:  # as consoles before 4.3 log in
             await self._front_ends.remember(tokens.session, FrontEnd.WORDS)
         return _tokens(tokens, request)

@@ -85,10 +85,10 @@ class LiveSessions:
         owner = session_id.partition("-")[0]
         if not (owner.isascii() and owner.isdigit()):
             raise NoSuchSession(session_id)
-        await self._changes.require_managed(actor, int(owner))
+        await self._changes.require_can_manage(actor, int(owner))
         if await self._sessions.end(session_id, SessionEnd.OPERATOR, actor.caller) is None:
             raise NoSuchSession(session_id)
 
     async def end_all(self, actor: Actor, user: int) -> int:
-        await self._changes.require_managed(actor, user)
+        await self._changes.require_can_manage(actor, user)
         return len(await self._sessions.end_all(user, SessionEnd.OPERATOR, actor.caller))

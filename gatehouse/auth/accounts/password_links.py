@@ -54,7 +54,7 @@ class PasswordLinks:
         self._page = page
 
     async def make(self, actor: Actor, user: int) -> PasswordLink:
-        await self._accounts.user_changes.require_managed(actor, user)
+        await self._accounts.user_changes.require_can_manage(actor, user)
         profile = await self._accounts.users.profile(user)
         if profile is None:
             raise Missing(f"there is no user {user}")

@@ -99,7 +99,7 @@ class SelfService:
         """The stored hash, if it is that of the current password."""
         stored = (await self._accounts.user(username)).user.password
         if not (await self._hashes.check(stored, current)).right:
-            await self._attempts.failed(attempt, LoginFailure.PASSWORD)
+            await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong
         # Looked at again, as at login: guesses that ran beside this one may have locked the name.
         await self._attempts.raise_if_locked(attempt)

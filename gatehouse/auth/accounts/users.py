@@ -122,7 +122,7 @@ class UserChanges:
             self._effects.record(Event.USER_DELETED, actor, target.user.id, username=target.user.username)
             await self._effects.end_sessions(actor, target.user.id, SessionEnd.DELETED)
 
-    async def require_managed(self, actor: Actor, user: int) -> None:
+    async def require_can_manage(self, actor: Actor, user: int) -> None:
         """For what is done to a user outside its account, such as ending a session."""
         async with self._changes.transaction() as change:
             await self._target(change, actor, user)

@@ -64,7 +64,7 @@ class Enrolment:
         return FactorStatus(on, await self._factors.recovery_codes_left(user) if on else 0)
 
     async def begin(self, principal: Principal, password: str, caller: Caller) -> NewTotp:
-        found = await self._proof.password(principal, password, caller)
+        found = await self._proof.check_password(principal, password, caller)
         return await self.begin_for(found.user.id, found.user.username)
 
     async def begin_for(self, user: int, username: str) -> NewTotp:
@@ -110,12 +110,12 @@ class Enrolment:
 
     async def _prove(self, principal: Principal, password: str, typed: str, caller: Caller) -> bytes:
         """Password and code, each guessed at no faster than at login; returns the sealed secret."""
-        found = await self._proof.password(principal, password, caller)
+        found = await self._proof.check_password(principal, password, caller)
         if found.totp is None:
             raise NoSuchFactor("no second factor is on")
         code = read_code(typed)
         right = await self._verifier.check(found.user.id, found.totp, code) if code else None
         if right is None or not await self._verifier.use(right):
-            await self._proof.failed(principal, caller, LoginFailure.SECOND_FACTOR)
+            await self._proof.record_failure(principal, caller, LoginFailure.SECOND_FACTOR)
             raise SecondFactorCodeWrong("own account")
         return found.totp

@@ -96,7 +96,7 @@ class OwnPasskeys:
             if (await self._verifier.verify(proof.credential, caller)).user != principal.claims.user:
                 raise PasskeyRefused("a passkey of another user")
         elif proof.password:
-            await self._proof.password(principal, proof.password, caller)
+            await self._proof.check_password(principal, proof.password, caller)
         else:
             raise FieldMissing("currentPassword")
 

@@ -40,7 +40,7 @@ class Reauthentication:
         self._sessions = sessions
         self._clock = clock
 
-    async def password(self, principal: Principal, given: str, caller: Caller) -> Credentials:
+    async def check_password(self, principal: Principal, given: str, caller: Caller) -> Credentials:
         """Returns what the password was checked against; `CredentialsWrong` if it is not the current one."""
         username = principal.cached.profile.user.username
         with self._hashes.reserve(name_key(username)):
@@ -49,7 +49,7 @@ class Reauthentication:
             found = await self._users.credentials(username)
             right = found is not None and (await self._hashes.check(found.user.password, given)).right
         if found is None or not right:
-            await self._attempts.failed(attempt, LoginFailure.PASSWORD)
+            await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong
         # While the hash ran, other failures may have locked the name, and the session may have ended.
         await self._attempts.raise_if_locked(attempt)
@@ -57,9 +57,9 @@ class Reauthentication:
             raise AccessTokenInvalid("the session has ended")
         return found
 
-    async def failed(self, principal: Principal, caller: Caller, reason: LoginFailure) -> None:
+    async def record_failure(self, principal: Principal, caller: Caller, reason: LoginFailure) -> None:
         """Count a failure under the caller's name, as a failed login."""
-        await self._attempts.failed(await self._attempt(principal, caller), reason)
+        await self._attempts.record_failure(await self._attempt(principal, caller), reason)
 
     async def _attempt(self, principal: Principal, caller: Caller) -> Attempt:
         key = await self._throttle.failed_logins.key_for(principal.cached.profile.user.username, caller.address)

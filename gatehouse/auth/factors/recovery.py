@@ -21,7 +21,7 @@ LOOKALIKES: Final = str.maketrans("ilo", "110")
 
 
 def new_codes() -> list[str]:
-    return [_grouped("".join(secrets.choice(ALPHABET) for _ in range(LENGTH))) for _ in range(COUNT)]
+    return [_group("".join(secrets.choice(ALPHABET) for _ in range(LENGTH))) for _ in range(COUNT)]
 
 
 def normalize(typed: str) -> str | None:
@@ -38,5 +38,5 @@ def digests(totp_secret: bytes, codes: list[str]) -> list[bytes]:
     return [digest(totp_secret, code.replace("-", "")) for code in codes]
 
 
-def _grouped(code: str) -> str:
+def _group(code: str) -> str:
     return f"{code[:5]}-{code[5:]}"

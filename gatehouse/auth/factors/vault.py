@@ -48,7 +48,7 @@ class TotpVault:
     async def reseal(self, secret: bytes) -> int:
         """Seal every TOTP secret under `secret`; how many there are."""
         number = 0
-        async for batch in self._store.sealed():
+        async for batch in self._store.sealed_batches():
             await self._store.reseal(
                 {user: (old, seal_totp(secret, user, self.open(user, old))) for user, old in batch.items()}
             )

@@ -38,10 +38,10 @@ class Attempts:
             self._record(attempt, LoginFailure.WAITING)
             raise
 
-    async def failed(self, attempt: Attempt, reason: LoginFailure) -> None:
+    async def record_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
         """Count a failure. If the name is locked by now, `NameLocked` is raised instead of the real outcome."""
         try:
-            failures = await self._throttle.failed_logins.failed(attempt.key)
+            failures = await self._throttle.failed_logins.record_failure(attempt.key)
         except NameLocked:
             self._record(attempt, LoginFailure.WAITING)
             raise

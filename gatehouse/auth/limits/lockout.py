@@ -58,7 +58,7 @@ class FailedLogins:
         if failures is not None and failures.until > now:
             raise NameLocked(failures.until - now, "this name is locked")
 
-    async def failed(self, key: str) -> Failures:
+    async def record_failure(self, key: str) -> Failures:
         """Count a failure. If the name is locked by now, it is not counted and `NameLocked` is raised."""
         failures = await self._state.record_failure(key, self._policy, self._clock())
         if failures is None:
@@ -66,7 +66,7 @@ class FailedLogins:
             raise NameLocked(1, "this name is locked")
         return failures
 
-    async def succeeded(self, key: str, username: str, address: str) -> None:
+    async def record_success(self, key: str, username: str, address: str) -> None:
         """Clear the failures, and record the source as known."""
         await self._state.clear_failures(key)
         mark = _source_mark(name_key(username), address_bucket(address))
@@ -88,7 +88,7 @@ class FailedLogins:
         return sum([await self._state.clear_failures(key) for key in keys])
 
 
-class UncountedLogins(FailedLogins):
+class NoLockout(FailedLogins):
     """For `LIMITS=off`."""
 
     async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
@@ -96,10 +96,10 @@ class UncountedLogins(FailedLogins):
 
     async def raise_if_locked(self, key: str) -> None: ...
 
-    async def failed(self, key: str) -> Failures:
+    async def record_failure(self, key: str) -> Failures:
         return Failures(key, 0, 0.0, 0, 0.0)
 
-    async def succeeded(self, key: str, username: str, address: str) -> None: ...
+    async def record_success(self, key: str, username: str, address: str) -> None: ...
 
 
 def _key(name: str, source: str) -> str:

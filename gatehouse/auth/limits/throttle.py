@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_buckets
-from gatehouse.auth.limits.lockout import FailedLogins, UncountedLogins
+from gatehouse.auth.limits.lockout import FailedLogins, NoLockout
 from gatehouse.auth.refusals import TooManyRequests
 from gatehouse.bounded_cache import BoundedCache
 from gatehouse.stores.state.protocol import RateLimit, State
@@ -85,12 +85,12 @@ class Throttle:
             raise TooManyRequests(wait, what)
 
 
-class Unlimited(Throttle):
+class NoLimits(Throttle):
     """For `LIMITS=off`."""
 
     def __init__(self, state: State, clock: Callable[[], float], limits: Limits) -> None:
         super().__init__(state, clock, limits)
-        self.failed_logins = UncountedLogins(state, clock, limits.login_name)
+        self.failed_logins = NoLockout(state, clock, limits.login_name)
 
     def admit_captcha(self, address: str) -> None: ...
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import Session
 
 
-class LoginAttempt(NamedTuple):
+class LoginForm(NamedTuple):
     """What a person typed. Without captcha fields only those who are exempt get further."""
 
     username: str
@@ -64,54 +64,54 @@ class Login:
         self._decoy_hashes = decoy_hashes
         self._second_factor = second_factor
 
-    async def log_in(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
+    async def log_in(self, form: LoginForm, caller: Caller) -> OpenedLogin:
         # Before anything else: in a flood most logins end here, and have cost nothing.
-        with self._hashes.reserve(name_key(attempt.username)):
-            return await self._check_and_open(attempt, caller)
+        with self._hashes.reserve(name_key(form.username)):
+            return await self._check_and_open(form, caller)
 
-    async def _check_and_open(self, attempt: LoginAttempt, caller: Caller) -> OpenedLogin:
+    async def _check_and_open(self, form: LoginForm, caller: Caller) -> OpenedLogin:
         await self._throttle.admit_login(caller.address)
-        given = self._second_factor.read(attempt.captcha_answer, attempt.otp_code)
+        given = self._second_factor.read(form.captcha_answer, form.otp_code)
         await self._captcha_check.check(
-            attempt.username,
-            attempt.captcha_id,
-            attempt.captcha_answer,
+            form.username,
+            form.captcha_id,
+            form.captcha_answer,
             caller,
             is_second_factor_code=given.instead_of_captcha,
         )
-        key = await self._throttle.failed_logins.key_for(attempt.username, caller.address)
-        found = await self._users.credentials(attempt.username)
-        trial = Attempt(key, caller, found.user.id if found else None)
-        await self._attempts.raise_if_locked(trial)
+        key = await self._throttle.failed_logins.key_for(form.username, caller.address)
+        found = await self._users.credentials(form.username)
+        attempt = Attempt(key, caller, found.user.id if found else None)
+        await self._attempts.raise_if_locked(attempt)
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
-        stored = (found and found.user.password) or await self._decoy_hashes.for_name(attempt.username)
-        verdict = await self._hashes.check(stored, attempt.password)
+        stored = (found and found.user.password) or await self._decoy_hashes.for_name(form.username)
+        verdict = await self._hashes.check(stored, form.password)
         right_code = await self._second_factor.check(found, given)
         failure = _failure(found, password_right=verdict.right)
         if failure is None and given.instead_of_captcha and right_code is None:
             failure = LoginFailure.SECOND_FACTOR
         if found is None or failure is not None:
-            await self._attempts.failed(trial, failure or LoginFailure.UNKNOWN_NAME)
+            await self._attempts.record_failure(attempt, failure or LoginFailure.UNKNOWN_NAME)
             raise CredentialsWrong
         # While this hash ran, other guesses may have locked the name. Then even the right password is refused, so
         # that parallel guesses learn no more than guesses in a row.
-        await self._attempts.raise_if_locked(trial)
-        factor = await self._second_factor.require(found, given, right_code, trial, self._attempts)
+        await self._attempts.raise_if_locked(attempt)
+        factor = await self._second_factor.require(found, given, right_code, attempt, self._attempts)
         user = found.user
         session = await self._sessions.open(user.id, caller)
-        await self._recheck(user, attempt, session, caller)
-        await self._throttle.failed_logins.succeeded(key, attempt.username, caller.address)
+        await self._recheck(user, form, session, caller)
+        await self._throttle.failed_logins.record_success(key, form.username, caller.address)
         if verdict.outdated:
-            await self._replace_hash(user, attempt.password, caller)
+            await self._replace_hash(user, form.password, caller)
         return OpenedLogin(session, factor)
 
-    async def _recheck(self, user: User, attempt: LoginAttempt, session: Session, caller: Caller) -> None:
+    async def _recheck(self, user: User, form: LoginForm, session: Session, caller: Caller) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""
-        current = await self._users.by_name(attempt.username)
+        current = await self._users.by_name(form.username)
         if current is not None and current.password == user.password:
             return
-        if current is None or not (await self._hashes.check(current.password, attempt.password)).right:
+        if current is None or not (await self._hashes.check(current.password, form.password)).right:
             await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
             reason = LoginFailure.PASSWORD
             self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=session.id, reason=reason)

@@ -45,7 +45,7 @@ class PasskeyLogin:
         session = await self._sessions.open(passkey.user, caller)
         username = profile.user.username
         key = await self._throttle.failed_logins.key_for(username, caller.address)
-        await self._throttle.failed_logins.succeeded(key, username, caller.address)
+        await self._throttle.failed_logins.record_success(key, username, caller.address)
         return session
 
     async def _enabled(self, user: int) -> Profile:

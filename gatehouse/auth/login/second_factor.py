@@ -66,35 +66,35 @@ class SecondFactor:
         return await self._verifier.check(found.user.id if found else None, found.totp if found else None, given.code)
 
     async def require(
-        self, found: Credentials, given: GivenCode, right: MatchedCode | None, trial: Attempt, attempts: Attempts
+        self, found: Credentials, given: GivenCode, right: MatchedCode | None, attempt: Attempt, attempts: Attempts
     ) -> CodeKind | None:
         """What the login was proven by beside the password; refused if something is missing. Uses the code up."""
         if not self._policy.is_on:
             return None
         if found.totp is None:
-            await self._require_enrolment(found, trial)
+            await self._require_enrolment(found, attempt)
             return None
         if not given.typed:
             self._audit.record(
-                Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
+                Event.LOGIN_FAILED, attempt.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
             )
             raise CodeRequired("no code was sent")
         if right is None or not await self._verifier.use(right):
-            await attempts.failed(trial, LoginFailure.SECOND_FACTOR)
+            await attempts.record_failure(attempt, LoginFailure.SECOND_FACTOR)
             raise CredentialsWrong if given.instead_of_captcha else CodeRequired("the code is wrong or used")
         if right.kind is CodeKind.RECOVERY:
             left = await self._factors.recovery_codes_left(found.user.id)
-            self._audit.record(Event.RECOVERY_CODE_USED, trial.caller, user=found.user.id, detail={"left": left})
+            self._audit.record(Event.RECOVERY_CODE_USED, attempt.caller, user=found.user.id, detail={"left": left})
         return right.kind
 
-    async def _require_enrolment(self, found: Credentials, trial: Attempt) -> None:
+    async def _require_enrolment(self, found: Credentials, attempt: Attempt) -> None:
         if not self._policy.requires_some:
             return
         profile = await self._users.profile(found.user.id)
         if profile is None or not self._policy.requires(profile.roles):
             return
         self._audit.record(
-            Event.LOGIN_FAILED, trial.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
+            Event.LOGIN_FAILED, attempt.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
         )
         if await self._passkeys.of_user(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.

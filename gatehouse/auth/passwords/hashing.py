@@ -29,14 +29,14 @@ class Verdict(NamedTuple):
 
 
 def hash_password(password: str) -> str:
-    return _hasher.hash(_encoded(password))
+    return _hasher.hash(_encode(password))
 
 
 def check_password(stored: str, password: str) -> Verdict:
     if stored.startswith(_BCRYPT):
         return Verdict(_check_bcrypt(stored, password), outdated=True)
     try:
-        _hasher.verify(stored, _encoded(password))
+        _hasher.verify(stored, _encode(password))
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return Verdict(right=False, outdated=False)
     return Verdict(right=True, outdated=_hasher.check_needs_rehash(stored))
@@ -63,10 +63,10 @@ def _check_bcrypt(stored: str, password: str) -> bool:
     # bcrypt itself reads 72 bytes and stops at a NUL. Those who made these hashes cut there; to verify what
     # they stored we must do the same, once: the first login replaces the hash by one of the whole password.
     try:
-        return bcrypt.checkpw(_encoded(password)[:72], stored.encode())
+        return bcrypt.checkpw(_encode(password)[:72], stored.encode())
     except ValueError:
         return False
 
 
-def _encoded(password: str) -> bytes:
+def _encode(password: str) -> bytes:
     return password.encode("utf-8", "surrogatepass")

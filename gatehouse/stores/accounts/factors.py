@@ -113,7 +113,7 @@ class Factors:
 
     # The master secret changes
 
-    async def sealed(self) -> AsyncIterator[Mapping[int, bytes]]:
+    async def sealed_batches(self) -> AsyncIterator[Mapping[int, bytes]]:
         """Every sealed secret by user, in batches."""
         after = 0
         query = select(totp_secrets.c.user, totp_secrets.c.sealed).order_by(totp_secrets.c.user).limit(BATCH)

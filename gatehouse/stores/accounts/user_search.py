@@ -98,7 +98,7 @@ class UserSearch:
                 keys = [func.coalesce(key, key) for key in keys]
             order = [key.desc() for key in keys] if descending else keys
             ids = await db.scalars(select(users.c.id).where(*conditions).order_by(*order).offset(offset).limit(limit))
-            return total, await _listed(db, list(ids))
+            return total, await _load_users(db, list(ids))
 
     async def each(self, wanted: UserFilter, limit: int) -> AsyncIterator[list[ListedUser]]:
         """All of them in the order of their ids, in batches; no more than `limit` of them."""
@@ -108,7 +108,7 @@ class UserSearch:
                 conditions = wanted.conditions(db.dialect.name)
                 query = select(users.c.id).where(users.c.id > after, *conditions).order_by(users.c.id)
                 ids = list(await db.scalars(query.limit(min(BATCH, left))))
-                found = await _listed(db, ids)
+                found = await _load_users(db, ids)
             if not found:
                 return
             yield found
@@ -132,7 +132,7 @@ class UserSearch:
             return set(await db.scalars(select(users.c.name_key).where(users.c.name_key.in_(keys))))
 
 
-async def _listed(db: AsyncConnection, ids: Sequence[int]) -> list[ListedUser]:
+async def _load_users(db: AsyncConnection, ids: Sequence[int]) -> list[ListedUser]:
     """These users, in this order."""
     if not ids:
         return []

@@ -64,6 +64,6 @@ class UserAccessEndpoints:
 
     async def reset_second_factor(self, request: Request, principal: Principal) -> Reply:
         actor, user = actor_of(request, principal), request.path_id()
-        await self._changes.require_managed(actor, user)
+        await self._changes.require_can_manage(actor, user)
         removed = await self._factors.administration.reset(user, request.caller, actor.user)
         return success(FactorsResetData(removed), request.language)

@@ -32,7 +32,7 @@ class Commits:
         self._shared = mmap.mmap(self._descriptor, _HEADERS, access=mmap.ACCESS_READ)
         self._seen = b""
 
-    def any(self) -> bool:
+    def any_new(self) -> bool:
         """True if there was a commit since the last call, or one is under way."""
         headers = self._shared[:_HEADERS]
         if headers == self._seen:

@@ -109,7 +109,7 @@ class SQLiteState:
         return await self._writer.write(work)
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
-        if self._commits is None or self._commits.any():
+        if self._commits is None or self._commits.any_new():
             self._status_cache.clear()
         status = self._status_cache.get(session_id)
         if status is None:
