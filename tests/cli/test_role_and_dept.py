@@ -165,7 +165,7 @@ def test_menus_are_made_assigned_and_deleted(
 
 def test_menus_that_are_wrong_get_one_line(typed: Terminal, clerk: str) -> None:
     assert "perm" in typed("menu", "add", "button", "Ship", "--parent", "2").refused()
-    assert "does not go there" in typed("menu", "add", "button", "Ship", "--perm", "a:b:c").refused()
+    assert "cannot be below this parent" in typed("menu", "add", "button", "Ship", "--perm", "a:b:c").refused()
     assert "no menu 999" in typed("menu", "delete", "999", "--yes").refused()
     assert "no menu 999" in typed("menu", "assign", clerk, "999").refused()
     assert "nothing to change" in typed("menu", "edit", "1").refused()
