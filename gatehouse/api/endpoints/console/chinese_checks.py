@@ -26,7 +26,7 @@ _SENTENCES = {
     ),
     "most cores stay idle: raise GATEHOUSE_WORKERS, up to {}": "多数 CPU 核空闲：请调高 GATEHOUSE_WORKERS，最多 {}",
     "{} is trusted: anybody can claim any address": "{} 被信任：任何人都可以冒充任何地址",
-    "{} is trusted: whoever has one of its addresses can claim any other": (
+    "{} is trusted: anyone with one of its addresses can claim any other": (
         "{} 被信任：拥有其中任一地址的人都可以冒充其他地址"
     ),
     "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES": "GATEHOUSE_TRUSTED_PROXIES 中只应列出您自己的代理",
