@@ -62,7 +62,7 @@ class AuthEndpoints:
         )
         tokens = await self._authenticator.login(form, request.caller)
         if request.is_form:  # as consoles before 4.3 log in
-            await self._front_ends.remember(tokens.session, FrontEnd.WORDS)
+            await self._front_ends.remember(tokens.session, FrontEnd.FORM)
         return _tokens(tokens, request)
 
     async def refresh(self, request: Request) -> Reply:

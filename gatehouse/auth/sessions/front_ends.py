@@ -2,8 +2,9 @@
 
 The generations ask the same paths and mean different things: the type of a menu is a letter, a number or a word, and a
 role's data scope counts from 1 or from 0. Read in the wrong way, "department and below" becomes "all". The headers
-do not tell them apart, but the requests do: consoles before 4.3 log in by a form, and each has its own way to ask
-for dictionaries. What was seen is kept as a mark in state for as long as the session can last.
+do not tell them apart, but the requests do. Consoles before 4.3 log in by a form. Of these, 2.12 to 2.24 ask for
+all dictionaries right after the login; 2.25 to 3.4 do not, and ask for notices. What was seen is kept as a mark in
+state for as long as the session can last.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ class FrontEnd(StrEnum):
     CURRENT = "current"  # 4.3 and later: letters, data scopes from 1
     NUMBERS = "numbers"  # 2.25 to 3.4: numbers, data scopes from 1
     WORDS = "words"  # up to 2.24: words, data scopes from 0
+    FORM = "form"  # logged in by a form and not known better: read as WORDS, where a wrong scope shows less, not more
+
+    @property
+    def is_oldest(self) -> bool:
+        return self in {FrontEnd.WORDS, FrontEnd.FORM}
 
 
 class FrontEnds:
@@ -35,9 +41,8 @@ class FrontEnds:
             await self._state.set_mark(_mark(session, front_end), now + self._kept_seconds, now)
 
     async def of_session(self, session: str) -> FrontEnd:
-        """An older console of unknown version counts as the oldest: there a scope read wrongly shows less, not more."""
         now = self._clock()
-        for front_end in (FrontEnd.NUMBERS, FrontEnd.WORDS):
+        for front_end in (FrontEnd.NUMBERS, FrontEnd.WORDS, FrontEnd.FORM):
             if await self._state.has_mark(_mark(session, front_end), now):
                 return front_end
         return FrontEnd.CURRENT

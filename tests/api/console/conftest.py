@@ -43,8 +43,8 @@ class Console:
         return str(answer.json["msg"])
 
 
-class OlderConsole(Console):
-    """Logs in by a form, and asks for the dictionaries at once, as 2.18 does."""
+class FormConsole(Console):
+    """Logs in by a form, as consoles before 4.3 do."""
 
     def __init__(self, gatehouse: InProcess) -> None:
         self.gatehouse = gatehouse
@@ -56,6 +56,13 @@ class OlderConsole(Console):
             headers={"content-type": "application/x-www-form-urlencoded"},
         )
         self.token = str(answer.data["accessToken"])
+
+
+class OlderConsole(FormConsole):
+    """Asks for the dictionaries at once, as 2.18 does."""
+
+    def __init__(self, gatehouse: InProcess) -> None:
+        super().__init__(gatehouse)
         self.get("dict/list")
 
 

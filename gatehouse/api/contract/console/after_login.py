@@ -71,7 +71,9 @@ OPERATIONS = (
         "dicts/{code}/items/options",
         "The items of a dictionary: `gender`, others are empty",
         list[DictionaryItem],
-        older_paths=(f"{PREFIX}/dicts/{{code}}/items", f"{PREFIX}/dict/{{code}}/options"),
+        older_paths=tuple(
+            f"{PREFIX}/{path}" for path in ("dicts/{code}/items", "dict-data/{code}/options", "dict/{code}/options")
+        ),
     ),
     _get(
         "online_events",

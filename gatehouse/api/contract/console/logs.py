@@ -92,14 +92,25 @@ OPERATIONS = (
         perm="sys:log:list",
         older_paths=(f"{PREFIX}/logs/page",),
     ),
-    _get("login_overview", "logs/analytics/overview", "Logins today and in all", OverviewData),
+    _get(
+        "login_overview",
+        "logs/analytics/overview",
+        "Logins today and in all",
+        OverviewData,
+        older_paths=(f"{PREFIX}/logs/views",),
+    ),
     _get(
         "login_trend",
         "logs/analytics/trend",
         "Logins by day, at most a year of them",
         TrendData,
         query=DaysQuery,
-        older_paths=(f"{PREFIX}/logs/visit-trend",),
+        older_paths=(f"{PREFIX}/logs/views/trend", f"{PREFIX}/logs/visit-trend"),
     ),
-    _get("visit_statistics", "logs/visit-stats", "Logins today and in all, for older consoles", list[VisitStatistic]),
+    _get(
+        "visit_statistics",
+        "logs/visit-stats",
+        "Logins today and in all, for older consoles: a list up to 2.24, then as the overview",
+        OverviewData | list[VisitStatistic],
+    ),
 )

@@ -172,6 +172,7 @@ OPERATIONS = (
         query=UserQuery,
         produces=XLSX,
         refusals=(refusals.TooBusy,),
+        older_paths=(f"{PREFIX}/users/_export",),
     ),
     console_operation(
         "import_users",
@@ -185,5 +186,6 @@ OPERATIONS = (
         takes=(MULTIPART,),
         data=ImportReport,
         refusals=(refusals.TooBusy, Missing, Duplicate),
+        older_paths=(f"{PREFIX}/users/_import",),
     ),
 )

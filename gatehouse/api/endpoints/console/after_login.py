@@ -39,8 +39,11 @@ class AfterLoginEndpoints:
         given = await self._menus.of_roles(profile.roles)
         return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
 
-    async def own_notices(self, request: Request, _principal: Principal) -> Reply:
+    async def own_notices(self, request: Request, principal: Principal) -> Reply:
         request.query_as(PageQuery)
+        session = principal.claims.session
+        if await self._front_ends.of_session(session) is FrontEnd.FORM:  # those before 2.25 have asked for dictionaries by now
+            await self._front_ends.remember(session, FrontEnd.NUMBERS)
         return success(Page[NoticeRow](rows=[], total=0), request.language)
 
     async def dictionary(self, request: Request, principal: Principal) -> Reply:

@@ -16,6 +16,7 @@ from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.activity_log import TITLES
+from gatehouse.auth.sessions.front_ends import FrontEnd
 from gatehouse.user_agent import browser_name, system_name
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 class LogEndpoints:
     def __init__(self, service: Service) -> None:
         self._log = service.activity_log
+        self._front_ends = service.front_ends
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
         return {
@@ -76,7 +78,9 @@ class LogEndpoints:
         )
         return success(data, request.language)
 
-    async def statistics(self, request: Request, _principal: Principal) -> Reply:
+    async def statistics(self, request: Request, principal: Principal) -> Reply:
+        if await self._front_ends.of_session(principal.claims.session) is not FrontEnd.WORDS:
+            return await self.overview(request, principal)
         today, yesterday, total = await self._log.overview()
         zh = request.language == "zh"
         rate = _growth(today.logins, yesterday.logins)

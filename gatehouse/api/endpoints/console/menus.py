@@ -124,6 +124,7 @@ def _form(menu: Menu, front_end: FrontEnd) -> dict[str, Any]:
         FrontEnd.CURRENT: menu.type.value,
         FrontEnd.NUMBERS: _NUMBERS[menu.type],
         FrontEnd.WORDS: _WORDS[menu.type],
+        FrontEnd.FORM: _WORDS[menu.type],
     }
     # Older consoles know no field for the address of a link.
     path = menu.external_url if menu.type is MenuType.LINK and front_end is not FrontEnd.CURRENT else menu.route_path

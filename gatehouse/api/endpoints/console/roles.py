@@ -13,7 +13,6 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
 from gatehouse.api.http.reply import Reply, success
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
-from gatehouse.auth.sessions.front_ends import FrontEnd
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
+    from gatehouse.auth.sessions.front_ends import FrontEnd
     from gatehouse.service import Service
     from gatehouse.stores.accounts.roles import Role
 
@@ -147,11 +147,11 @@ def _row(role: Role, front_end: FrontEnd, language: str) -> RoleRow:
 
 def _shown_scope(scope: int, front_end: FrontEnd) -> int:
     """The oldest consoles count from 0, and know no chosen departments: those are shown as the least there is."""
-    if front_end is not FrontEnd.WORDS:
+    if not front_end.is_oldest:
         return scope
     return (DataScope.OWN if scope == DataScope.CHOSEN else scope) - 1
 
 
 def _stored_scope(scope: int, front_end: FrontEnd) -> int:
     """Read by the wrong count, "department and below" would become "all"."""
-    return scope + 1 if front_end is FrontEnd.WORDS else scope
+    return scope + 1 if front_end.is_oldest else scope
