@@ -42,7 +42,9 @@ class AfterLoginEndpoints:
     async def own_notices(self, request: Request, principal: Principal) -> Reply:
         request.query_as(PageQuery)
         session = principal.claims.session
-        if await self._front_ends.of_session(session) is FrontEnd.FORM:  # those before 2.25 have asked for dictionaries by now
+        if (
+            await self._front_ends.of_session(session) is FrontEnd.FORM
+        ):  # those before 2.25 have asked for dictionaries by now
             await self._front_ends.remember(session, FrontEnd.NUMBERS)
         return success(Page[NoticeRow](rows=[], total=0), request.language)
 
