@@ -40,6 +40,7 @@ def main() -> None:
                 take(browser, running, size, theme, language)
             for look in (("desktop", "light", "en"), ("desktop", "dark", "zh"), ("phone", "dark", "en")):
                 guess(running)
+                log_in_elsewhere(running)  # so that what has just happened is more than failures
                 take_administration(browser, running, *look)
 
 
