@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from gatehouse.auth.accounts.activity_log import by_command_line
 from gatehouse.auth.audit import Event
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment
@@ -31,6 +32,7 @@ _COLUMNS = {
     "at": "TIME",
     "event": "EVENT",
     "username": "USER",
+    "by": "BY",
     "reason": "REASON",
     "address": "ADDRESS",
     "session": "SESSION",
@@ -88,8 +90,9 @@ async def audit(
 ) -> None:
     """Show the audit trail: who did what, from where, when and why.
 
-    Every login, failure, refresh, logout, end of a session and change by an operator is an event. The address is
-    "cli" where a command was typed. The newest events are shown, oldest first.
+    Every login, failure, refresh, logout, end of a session and change by an operator is an event. USER is the user whom
+    the event is about, BY who changed something: another user, or the command line. The newest events are shown, oldest
+    first.
 
     \b
     Examples:
@@ -157,6 +160,8 @@ class _Watch:
             "request": entry.request,
             "reason": entry.reason,
             "detail": _Detail(msgspec.json.decode(entry.detail)) if entry.detail else None,
+            "actor": entry.actor,
+            "by": "command line" if by_command_line(entry) else await self._name(entry.actor),
         }
 
     async def _name(self, user: int | None) -> str | None:
@@ -181,7 +186,7 @@ def _words(value: object) -> str:
 
 def _line(record: dict[str, Any]) -> str:
     """One event as it happens; columns would have to know what is still to come."""
-    facts = [f"{what}={record[what]}" for what in ("username", "reason", "address", "session") if record[what]]
+    facts = [f"{what}={record[what]}" for what in ("username", "by", "reason", "address", "session") if record[what]]
     detail = [str(record["detail"])] if record["detail"] else []
     return "  ".join([output.absolute(record["at"].at), f"{record['event']:<18}", *facts, *detail])
 

@@ -55,6 +55,19 @@ def test_what_a_user_and_an_operator_did_is_told_in_order(client: httpx.Client, 
     assert "\x1b" not in table
 
 
+def test_the_table_says_who_made_a_change(client: httpx.Client, typed: Terminal, somebody: str) -> None:
+    new = {"username": f"{somebody}-2", "nickname": "Two"}
+    client.post("/api/v1/users", headers=bearer(login(client)), json=new).raise_for_status()
+    (by_api,) = eventually(typed, "--user", f"{somebody}-2", number=1)
+    (by_command,) = events(typed, "--user", somebody)
+    assert (by_api["event"], by_api["actor"], by_api["by"]) == ("user.added", 1, "admin")
+    assert (by_command["event"], by_command["actor"], by_command["by"]) == ("user.added", None, "command line")
+    login(client, username=somebody, password=PASSPHRASE)
+    assert eventually(typed, "--user", somebody, number=2)[-1]["by"] is None
+    heading, _, row = typed("audit", "--user", f"{somebody}-2").done().splitlines()
+    assert row[heading.index("BY") :].startswith("admin ")
+
+
 def test_filters(client: httpx.Client, typed: Terminal, somebody: str, tokens: dict[str, object]) -> None:
     eventually(typed, "--user", somebody, "--event", "login", number=1)
     assert [each["event"] for each in events(typed, "--user", somebody, "--event", "login")] == ["login"]

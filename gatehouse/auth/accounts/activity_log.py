@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.stores.accounts.audit_trail import AuditEntry, TrailFilter
 from gatehouse.stores.accounts.login_days import Logins, day_of
 
@@ -65,7 +66,7 @@ TITLES = {
 
 class LogEntry(NamedTuple):
     event: AuditEntry
-    operator: str  # who did it, as far as there is a name
+    operator: str  # who did it, as far as there is a name; empty for the command line
     concerned: str  # the user it was done to, if not the actor
 
 
@@ -119,6 +120,11 @@ class ActivityLog:
         return [Day(_date(day), days.get(day, Logins(0, 0)), failures.get(day, 0)) for day in range(start, end + 1)]
 
 
+def by_command_line(event: AuditEntry) -> bool:
+    """Whether the operator typed a command: such an event has no actor, and this in place of an address."""
+    return event.actor is None and event.address == OPERATOR.caller.address
+
+
 def _date(day: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).strftime("%Y-%m-%d")
 
@@ -130,6 +136,8 @@ def _events_titled(keywords: str) -> list[str]:
 
 def _entry(event: AuditEntry, names: dict[int, str]) -> LogEntry:
     concerned = names.get(event.user, f"#{event.user}") if event.user is not None else ""
+    if by_command_line(event):
+        return LogEntry(event, "", concerned)
     if event.actor is None:
         return LogEntry(event, concerned or event.address or "", "")
     return LogEntry(event, names.get(event.actor, f"#{event.actor}"), concerned if event.user != event.actor else "")

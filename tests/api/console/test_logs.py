@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 import pytest
 
 from gatehouse.auth.accounts.activity_log import TITLES
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.audit import Event
 from gatehouse.stores.accounts import audit_trail
-from tests.api.console.conftest import Console
+from gatehouse.stores.accounts.users import NewUser
+from tests.api.console.conftest import HASH, Console
 from tests.support.inprocess import Clock, InProcess
 
 DAY = 86_400
@@ -52,6 +54,23 @@ def test_the_log_says_who_did_what_from_where(gatehouse: InProcess, user: Callab
     assert made["content"].startswith("Department added ")
     assert (failed["browser"], failed["os"]) == ("Chrome", "Linux")
     assert console.get("logs/page", pageNum=2, pageSize=1)["list"] == [page["list"][1]]
+
+
+@pytest.mark.parametrize(("language", "name"), [("en", "command line"), ("zh", "命令行")])
+def test_what_was_typed_as_a_command_was_not_done_by_the_user_it_is_about(
+    gatehouse: InProcess, language: str, name: str
+) -> None:
+    clerk = NewUser("clerk", "clerk", HASH, 1, 0)
+    gatehouse.run(gatehouse.service.accounts.user_changes.add(OPERATOR, clerk, []))
+    settled(gatehouse)
+    answer = gatehouse.request(
+        "GET", "/api/v1/logs", query={"keywords": "user.added"}, token=Console(gatehouse).token,
+        headers={"accept-language": language},
+    )  # fmt: skip
+    added = answer.data["list"][0]
+    assert (added["operatorName"], added["operator"], added["operatorId"]) == (name, name, "")
+    assert "clerk" in added["content"]
+    assert added["ip"] == "cli"
 
 
 def test_the_log_is_searched_by_words_people_addresses_and_days(
