@@ -86,6 +86,9 @@ func (e *EndedSessions) follow() error {
 		return err
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusUnauthorized {
+		return errors.New("the feed answers 401: check the service key")
+	}
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the feed answers %s", answer.Status)
 	}

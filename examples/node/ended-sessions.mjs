@@ -46,6 +46,7 @@ export class EndedSessions {
       if (this.#position) headers["Last-Event-ID"] = this.#position;
       const url = this.#position ? this.url : `${this.url}?after=oldest`;
       const answer = await fetch(url, { headers, signal: abort.signal });
+      if (answer.status === 401) throw new Error("the feed answers 401: check the service key");
       if (!answer.ok) throw new Error(`the feed answers ${answer.status}`);
       let rest = "";
       for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {

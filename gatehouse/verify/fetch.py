@@ -42,10 +42,15 @@ def open_stream(url: str, timeout: float, headers: dict[str, str]) -> http.clien
         answer: http.client.HTTPResponse = _opener.open(request, timeout=timeout)
     except urllib.error.HTTPError as refused:
         with refused:
-            raise Unavailable(f"{url} answered HTTP {refused.code}") from None
+            raise Unavailable(_refusal(request, refused.code)) from None
     except (OSError, http.client.HTTPException) as problem:
         raise Unavailable(f"{url}: {problem}") from None
     return answer
+
+
+def _refusal(request: urllib.request.Request, status: int) -> str:
+    wrong_key = status == http.HTTPStatus.UNAUTHORIZED and request.has_header("Authorization")
+    return f"{request.full_url} answered HTTP {status}{': check the service key' if wrong_key else ''}"
 
 
 def fetch(url: str, timeout: float, *, body: bytes | None = None, headers: dict[str, str] | None = None) -> Any:
@@ -56,7 +61,7 @@ def fetch(url: str, timeout: float, *, body: bytes | None = None, headers: dict[
             content = answer.read(MAX_ANSWER_BYTES + 1)
     except urllib.error.HTTPError as refused:
         with refused:
-            raise Unavailable(f"{url} answered HTTP {refused.code}") from None
+            raise Unavailable(_refusal(request, refused.code)) from None
     except (OSError, http.client.HTTPException) as problem:
         raise Unavailable(f"{url}: {problem}") from None
     if len(content) > MAX_ANSWER_BYTES:

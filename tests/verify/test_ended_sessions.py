@@ -192,7 +192,7 @@ def test_a_service_that_is_not_there_at_the_start_is_waited_for_once(tmp_path: P
 def test_a_wrong_service_key_is_told_in_the_log_text(nodes: list[Running]) -> None:
     ended = EndedSessions(nodes[0].url + STREAM, "ghs_" + "x" * 43, max_silence=2)
     ended.wait()
-    with pytest.raises(Unavailable, match="HTTP 401"):
+    with pytest.raises(Unavailable, match="HTTP 401: check the service key"):
         ended.check("7-abc", time.time())
     ended.close()
 

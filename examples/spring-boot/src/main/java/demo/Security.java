@@ -28,15 +28,15 @@ class Security {
   @Bean
   JwtDecoder decoder(
       @Value("${gatehouse.url}") String url,
-      @Value("${gatehouse.audience}") String audience,
-      @Value("${gatehouse.token-type}") String tokenType,
+      @Value("${gatehouse.audience:gatehouse}") String audience,
+      @Value("${gatehouse.token-type:at+jwt}") String tokenType,
       @Value("${gatehouse.service-key}") String serviceKey)
       throws MalformedURLException, InterruptedException {
     return new GatehouseJwtDecoder(url, audience, tokenType, new EndedSessions(url, serviceKey));
   }
 
   @Bean
-  SecurityFilterChain filters(HttpSecurity http) {
+  SecurityFilterChain filters(HttpSecurity http) throws Exception { // Spring Boot 3 declares it, 4 does not
     var authorities = new JwtAuthenticationConverter();
     authorities.setJwtGrantedAuthoritiesConverter(token -> Stream.concat(
             strings(token, "perms"), strings(token, "roles").map(role -> "ROLE_" + role))

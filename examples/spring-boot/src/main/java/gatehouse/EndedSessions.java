@@ -86,6 +86,9 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
     if (!position.isEmpty()) {
       connection.setRequestProperty("Last-Event-ID", position);
     }
+    if (connection.getResponseCode() == HttpURLConnection.HTTP_UNAUTHORIZED) {
+      throw new IOException("Gatehouse answers 401: check the service key");
+    }
     try (var reader = new BufferedReader(new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8))) {
       var event = new HashMap<String, String>();
       for (var line = reader.readLine(); line != null; line = reader.readLine()) {
