@@ -1,4 +1,4 @@
-// A bar chart in SVG by day: logins with the people behind them drawn inside, and failed logins beside them.
+// A bar chart in SVG by day: logins with the people behind them as a narrower bar inside, and failed logins beside them.
 
 import { locale, word } from "./words.js";
 
@@ -33,7 +33,7 @@ export function chart(days) {
       title,
       element("rect", { class: "hit", x, y: TOP, width: step, height: HEIGHT - TOP - BOTTOM }),
       element("rect", { class: "bar-b", x: from, y: y(day.logins), width: bar, height: y(0) - y(day.logins), rx: 3 }),
-      element("rect", { class: "bar-a", x: from, y: y(day.people), width: bar, height: y(0) - y(day.people), rx: 3 }),
+      element("rect", { class: "bar-a", x: from + bar / 4, y: y(day.people), width: bar / 2, height: y(0) - y(day.people), rx: 3 }),
       element("rect", { class: "bar-c", x: from + bar + 1, y: y(day.failed), width: thin, height: y(0) - y(day.failed), rx: 2 }),
     );
     svg.append(group);
