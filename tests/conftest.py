@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.support import store_limits
 from tests.support.engines import (
     PostgresServer,
     RedisServer,
@@ -18,13 +19,15 @@ from tests.support.engines import (
 )
 from tests.support.inprocess import InProcess
 from tests.support.running import Running
+from tests.support.store_limits import service_limits
 
-__all__ = ["postgres_server", "redis_server"]
+__all__ = ["postgres_server", "redis_server", "service_limits"]
 
 
 def pytest_configure() -> None:
     """A shell starts what runs in its background with Ctrl-C ignored, and that would go on to what the tests start."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    store_limits.extend()
 
 
 @pytest.fixture(scope="session")

@@ -121,7 +121,7 @@ def test_the_site_of_nginx_ends_tls_and_keeps_tokens_out_of_the_log(tmp_path: Pa
             assert (moved.status_code, moved.headers["location"]) == (301, "https://login.example.com/account")
         finally:
             proxy.terminate()
-            proxy.wait(timeout=20)
+            proxy.wait(timeout=60)
         assert "203.0.113.9" not in service.cli("audit", "--event", "login").stdout, "what a client claims is dropped"
     assert "/api/v1/auth/refresh-token 200" in log.read_text()
     assert tokens["refreshToken"] not in log.read_text()
@@ -160,7 +160,7 @@ def test_a_refresh_token_reaches_no_log_of_nginx_while_gatehouse_is_down(name: s
             answer = client.post(f"/api/v1/auth/refresh-token?refreshToken={token}")
     finally:
         proxy.terminate()
-        proxy.wait(timeout=20)
+        proxy.wait(timeout=60)
     assert answer.status_code == 502
     assert "refused" in errors.read_text(), "errors of other paths are logged"
     assert token not in errors.read_text() + (tmp_path / "access.log").read_text()

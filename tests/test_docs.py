@@ -176,12 +176,12 @@ def test_the_commands_of_readme_and_curl_page_run_in_order(tmp_path: Path) -> No
             else:
                 terminal.stdin.write(script)
                 terminal.stdin.flush()
-        printed, _ = terminal.communicate(timeout=60)
+        printed, _ = terminal.communicate(timeout=180)
     finally:
         for process in (terminal, *services):
             process.terminate()
         for process in (terminal, *services):
-            process.wait(timeout=20)
+            process.wait(timeout=60)
     assert "Added user ann" in printed, printed
     answers = [line for line in printed.split("\n") if line.startswith("{")]
     assert len(answers) == 4, "users/me and logout, in both variants"

@@ -114,7 +114,7 @@ def test_follow_prints_events_as_they_happen_until_interrupted(
             assert json.loads(following.stdout.readline())["event"] == "user.disabled"
             assert json.loads(following.stdout.readline())["event"] == "session.ended"
             following.send_signal(signal.SIGINT)
-            out, err = following.communicate(timeout=20)
+            out, err = following.communicate(timeout=120)
         finally:
             following.kill()
     assert (following.returncode, out, err) == (0, "", "")

@@ -184,6 +184,6 @@ def test_a_password_is_asked_for_twice_and_not_echoed(service: Running) -> None:
     until(b"Once more: ")
     os.write(leader, b"quite a passphrase\n")
     until(b"Added user asked")
-    assert process.wait(20) == 0
+    assert process.wait(120) == 0
     os.close(leader)
     assert b"passphrase" not in seen

@@ -71,7 +71,7 @@ def test_a_killed_worker_is_replaced_and_nobody_is_logged_out(tmp_path: Path) ->
         tokens = login(client)
         for worker in service.workers():
             worker.kill()
-            worker.wait(10)  # until then the kernel may still hand it a connection
+            worker.wait(60)  # until then the kernel may still hand it a connection
             service.wait_until_live()
             assert client.get(ME, headers=bearer(tokens)).status_code == 200
         deadline = time.monotonic() + 10
@@ -86,7 +86,7 @@ def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
         for _ in range(6):
             worker = service.workers()[-1]
             worker.kill()
-            worker.wait(10)
+            worker.wait(60)
             service.wait_until_live()
             assert client.get(ME, headers=bearer(tokens)).status_code == 200
         deadline = time.monotonic() + 10

@@ -29,11 +29,11 @@ class Listener:
         self._answered = threading.Event()
         self._thread = threading.Thread(target=self._listen, args=(client, token))
         self._thread.start()
-        assert self._answered.wait(10)
+        assert self._answered.wait(60)
 
     def _listen(self, client: httpx.Client, token: str) -> None:
         try:
-            with client.stream("GET", CONNECT, headers=bearer(token), timeout=30) as answer:
+            with client.stream("GET", CONNECT, headers=bearer(token), timeout=120) as answer:
                 assert answer.status_code == 200
                 assert answer.headers["content-type"] == "text/event-stream"
                 self._answered.set()
@@ -76,7 +76,7 @@ def test_the_number_of_users_online_and_the_end_of_the_session(tmp_path: Path) -
             assert "data: 3" not in listener.text + again.text
             with service.client() as client:
                 assert client.post(LOGOUT, headers=bearer(theirs)).status_code == 200
-            assert other.ended.wait(12), "the stream ends with the session"
+            assert other.ended.wait(60), "the stream ends with the session"
             assert not listener.ended.is_set()
             assert listener.heard(": still here\n\n")
             service.stop()
@@ -90,8 +90,8 @@ def test_open_streams_do_not_hold_up_a_stop(tmp_path: Path) -> None:
         assert listener.heard("data: 1")
         started = time.monotonic()
         service.stop()
-        assert time.monotonic() - started < 5
-        assert listener.ended.wait(5)
+        assert time.monotonic() - started < 10, "longer, and the workers were killed at the end of the drain"
+        assert listener.ended.wait(60)
         listener.join()
 
 

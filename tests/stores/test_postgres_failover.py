@@ -17,6 +17,8 @@ from gatehouse.stores.state.postgres.pool import CONNECTIONS, TICK_SECONDS, TIME
 from gatehouse.stores.state.protocol import Ending, Session
 from tests.support.engines import PostgresServer, Server, ordinary_user
 
+pytestmark = pytest.mark.usefixtures("service_limits")
+
 NOW = 1_800_000_000.5
 BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 1
 ENDING = Ending(NOW, "logout", 7200)

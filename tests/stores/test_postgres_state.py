@@ -22,6 +22,8 @@ from tests.stores.conftest import empty_postgres
 from tests.support.engines import PostgresServer
 from tests.support.running import free_port
 
+pytestmark = pytest.mark.usefixtures("service_limits")
+
 NOW = 1_800_000_000.5
 BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 1
 POLICY = BackoffPolicy(free=1, window=60, steps=(1000,), kept_seconds=1000)

@@ -17,6 +17,8 @@ from gatehouse.stores.state.redis.engine import RedisState
 from tests.support.engines import RedisServer
 from tests.support.running import free_port
 
+pytestmark = pytest.mark.usefixtures("service_limits")
+
 NOW = 1_800_000_000.0
 NODES = 3
 SLOTS = 16384

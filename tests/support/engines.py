@@ -28,7 +28,7 @@ from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import migrate
 from tests.support.running import free_port
 
-START_SECONDS = 30
+START_SECONDS = 120
 DEBIAN = Path("/usr/lib/postgresql")
 
 
@@ -206,7 +206,7 @@ class PostgresServer(Server):
 
     def execute(self, *statements: str, name: str = "postgres") -> None:
         async def work() -> None:
-            connection = await asyncpg.connect(self.url(name), timeout=5)
+            connection = await asyncpg.connect(self.url(name), timeout=30)
             try:
                 for statement in statements:
                     await connection.execute(statement)

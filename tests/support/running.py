@@ -84,7 +84,7 @@ class Running:
             raise
         return self
 
-    def wait_until_live(self, seconds: float = 60) -> None:
+    def wait_until_live(self, seconds: float = 120) -> None:
         assert self.process is not None
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -103,7 +103,7 @@ class Running:
             return self.process.returncode if self.process else 0
         self.process.terminate()
         try:
-            return self.process.wait(timeout=20)
+            return self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
@@ -112,7 +112,7 @@ class Running:
         """SIGKILL to every process of the service at once."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
 
     def workers(self) -> list[psutil.Process]:
         """The worker processes: children of the one that was started, not counting Python's own helpers."""
@@ -128,7 +128,7 @@ class Running:
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def cli(self, *words: str, stdin: str = "", seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    def cli(self, *words: str, stdin: str = "", seconds: float = 120) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "gatehouse", *words],
             env=self.env,
@@ -141,7 +141,7 @@ class Running:
         )
 
     def client(self, **options: object) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=20, verify=TLS, **options)  # type: ignore[arg-type]
+        return httpx.Client(base_url=self.url, timeout=60, verify=TLS, **options)  # type: ignore[arg-type]
 
     def __enter__(self) -> Running:
         return self.start()

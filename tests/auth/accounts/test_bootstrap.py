@@ -72,7 +72,7 @@ def start_refused(tmp_path: Path, **settings: object) -> str:
         env=environment(tmp_path / "data", int(str(port)), **settings),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 2, done.stderr

@@ -177,7 +177,7 @@ def test_the_secret_is_replaced_by_one_command_under_running_nodes(
     monkeypatch.setattr("gatehouse.cli.secret.sleep", meanwhile)
     with ThreadPoolExecutor(1) as thread:
         typed = thread.submit(Terminal(environment(tmp_path / "data", 8000)), "secret", "rotate")
-        assert added.wait(20)
+        assert added.wait(120)
         reload(one, other)
         read.set()
         said = typed.result().done()

@@ -1,0 +1,43 @@
+"""Longer time limits of the stores in a test process.
+
+A service refuses when its store has not answered for a second or two. A test process on a busy machine may get no CPU
+for as long, and then its store is not to blame. Tests of what happens when a store does not answer ask for the fixture
+`service_limits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gatehouse.stores.accounts import database
+from gatehouse.stores.state.postgres import connection as postgres_connection
+from gatehouse.stores.state.postgres import pool as postgres_pool
+from gatehouse.stores.state.redis import cluster as redis_cluster
+from gatehouse.stores.state.redis import connection as redis_connection
+
+FACTOR = 20
+_LIMITS = [
+    (database, "TRANSACTION_SECONDS"),
+    (database, "WAIT_SECONDS"),
+    (postgres_connection, "CONNECT_SECONDS"),
+    (postgres_pool, "TIMEOUT_TICKS"),
+    (redis_cluster, "CONNECT_SECONDS"),
+    (redis_connection, "CONNECT_SECONDS"),
+    (redis_connection, "TIMEOUT_TICKS"),
+]
+_OF_A_SERVICE = [(module, name, getattr(module, name)) for module, name in _LIMITS]
+
+
+def extend() -> None:
+    for module, name, value in _OF_A_SERVICE:
+        setattr(module, name, value * FACTOR)
+
+
+@pytest.fixture(scope="module")
+def service_limits() -> Iterator[None]:
+    for module, name, value in _OF_A_SERVICE:
+        setattr(module, name, value)
+    yield
+    extend()
