@@ -21,6 +21,10 @@ from tests.support.running import PASSWORD, Running
 def test_overview_shows_people_logins_and_what_has_happened(admin: Page) -> None:
     expect(admin.locator(".figure").first.locator(".value")).not_to_be_empty()
     expect(admin.locator("svg.chart")).to_be_visible()
+    people, logins = (
+        float(admin.locator(f".chart .{bar}").last.get_attribute("width") or 0) for bar in ("bar-a", "bar-b")
+    )
+    assert 0 < people < logins, "both are seen when they are equally high"
     expect(admin.locator(".happened li").first).to_be_visible()
 
 

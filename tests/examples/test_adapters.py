@@ -25,6 +25,8 @@ from tests.support.running import Running, free_port
 
 BAD_TOKENS = EXAMPLES / "bad_tokens"
 MAX_SILENCE = 5.0
+# Those that do not follow the feed by `gatehouse.verify`, whose text has a test of its own.
+OWN_FOLLOWERS = {"spring-boot", "youlai-boot", "node", "nestjs", "gin"}
 LEEWAY = 11.0  # the adapters allow clocks to differ by ten seconds
 
 
@@ -114,6 +116,20 @@ def test_the_token_type_is_a_setting(adapter: Adapter, logs: Path, jwt_gatehouse
         token = bearer(login(client))
     with started(adapter, url, key, logs, token_type="JWT") as service:
         assert httpx.get(f"{service}/hello", headers=token).status_code == 200
+
+
+def test_a_wrong_service_key_lets_nobody_in_and_the_log_says_why(
+    adapter: Adapter, gatehouse: Gatehouse, logs: Path
+) -> None:
+    with gatehouse.running.client() as client:
+        token = bearer(login(client))
+    earlier = set(logs.glob("*.log"))
+    with started(adapter, gatehouse.running.url, "ghs_wrong", logs) as service:
+        answer = httpx.get(f"{service}/hello", headers=token, timeout=20)
+        assert answer.status_code == (401 if adapter.name == "youlai-boot" else 503)
+    if adapter.name in OWN_FOLLOWERS:
+        (log,) = set(logs.glob("*.log")) - earlier
+        assert "401: check the service key" in log.read_text()
 
 
 def test_the_table_names_each_token_once(issuer: Issuer) -> None:
