@@ -212,6 +212,8 @@ def test_the_chinese_readme_is_in_step_with_the_english_one() -> None:
 PHRASES = (
     "whence", "newest so many", "at most so many", "leave it away", "one and the same", "open what they made",
     "neighbour of the logs", "size for the morning", "and its kin", "one a line", "makes, all lines open",
+    "which no perm here has", "takes whoever", "does not know. the", "does not open anything", "those of this second",
+    "takes all perms from its people", "theft is noticed",
 )  # fmt: skip
 
 

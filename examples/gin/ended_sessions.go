@@ -16,8 +16,8 @@ import (
 const maxSilence = 5 * time.Second
 
 // EndedSessions follows the sessions that end: a logout is known within a second, and a request costs a look into a
-// map. Gatehouse writes to the stream every second. After five seconds of silence nobody is let in (503): otherwise
-// whoever wants a stolen token to outlive a logout only has to cut the connection.
+// map. Gatehouse writes to the stream every second. After five seconds of silence every request is refused
+// (503). Otherwise a thief could cut the connection and use a stolen token after the logout.
 type EndedSessions struct {
 	url, serviceKey, position string
 	caughtUp                  chan struct{}

@@ -1,7 +1,7 @@
 // Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
 //
-// Gatehouse writes to the stream every second. After five seconds of silence nobody is let in (503): otherwise whoever
-// wants a stolen token to outlive a logout only has to cut the connection.
+// Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503).
+// Otherwise a thief could cut the connection and use a stolen token after the logout.
 const MAX_SILENCE = 5_000;
 
 export class EndedSessions {

@@ -23,8 +23,8 @@ import org.springframework.security.oauth2.jwt.Jwt;
 /**
  * Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
  *
- * <p>Gatehouse writes to the stream every second. After five seconds of silence nobody is let in (503): otherwise
- * whoever wants a stolen token to outlive a logout only has to cut the connection.
+ * <p>Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503).
+ * Otherwise a thief could cut the connection and use a stolen token after the logout.
  */
 public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
   private static final int MAX_SILENCE_MS = 5_000;
