@@ -1,4 +1,4 @@
-"""The application: finds the route, checks bearer and perm, calls the endpoint; the last resort for what fails.
+"""The application: finds the route, checks bearer and perm, calls the endpoint; the catch-all error handler.
 
 It speaks RSGI, the native interface of the server, because the busy paths of the contract are fixed: a dictionary
 finds them, and everything a framework would add on top costs more than the request itself.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 log = logs.named("gatehouse.api")
 
 HSTS = "max-age=31536000"
-# Of what a caller writes, a log line holds no more.
+# The longest piece of client input in a log line.
 LOGGED_LENGTH = 200
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -57,12 +57,12 @@ class App:
         self._cors = Cors(service.settings.cors_origins) if service.settings.cors_origins else None
         # HSTS without includeSubDomains: subdomains may belong to other services.
         https = service.settings.issuer.startswith("https://")
-        self._transport = [("strict-transport-security", HSTS)] if https else []
+        self._hsts_headers = [("strict-transport-security", HSTS)] if https else []
         self._tracer = _tracer(service.settings.traces)
         self._respond = self._answer_traced if self._tracer else self._answer
         # Unique for the life of the process, and a different one in every process.
         self._id_prefix = secrets.token_hex(6)
-        self._numbers = itertools.count(1)
+        self._request_counter = itertools.count(1)
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(self._service.start())
@@ -83,7 +83,7 @@ class App:
         reply = self._cors.preflight(request, methods or ()) if self._cors is not None else None
         if reply is None:
             reply = await self._respond(request, route, methods)
-        headers = [*reply.headers, *self._transport, ("x-request-id", request.id)]
+        headers = [*reply.headers, *self._hsts_headers, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
         if reply.__class__ is Stream:
@@ -154,12 +154,12 @@ class App:
             given = scope.headers.get("x-request-id")
             if given and _REQUEST_ID.fullmatch(given) and is_trusted(peer_address(scope.client), self._trusted):
                 return str(given)
-        return f"{self._id_prefix}-{next(self._numbers):x}"
+        return f"{self._id_prefix}-{next(self._request_counter):x}"
 
 
 def _check_perm(principal: Principal, route: Route) -> None:
-    """Before the endpoint runs: what the route table says it needs."""
-    held = principal.cached.profile.perms
+    """Before the endpoint runs: what the route table says it needs. The cached perms are under all their names."""
+    held = principal.profile.perms
     if not any(perm in held for perm in route.perms):
         raise NotAllowed(f"{route.operation} needs {route.perms[0]}")
 

@@ -1,7 +1,7 @@
 """From a path and a method to an endpoint.
 
 Paths without parameters are one lookup in a dictionary. The others, such as `users/{id}/form`, are found by walking a
-tree of segments; a literal segment goes before a parameter.
+tree of segments; a literal segment goes before a parameter. `app.py` dispatches, and checks the perms.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Route(NamedTuple):
     operation_metrics: OperationMetrics
     # Whether the bearer is checked first; the endpoint is then called with the request and the principal.
     secured: bool = False
-    perms: tuple[str, ...] = ()  # any of them allows the operation; none means that every principal may
+    perms: tuple[str, ...] = ()  # any of them allows the operation (`App` checks); none: every principal may
     parameters: tuple[str, ...] = ()  # their names, in the order of the path
 
 
@@ -132,7 +132,7 @@ def build_routes(service: Service, painter: Painter, metrics: Metrics) -> Routes
 
 def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
     perms = (operation.perm, *operation.or_perms) if operation.perm else ()
-    # Logout checks the bearer by itself: it needs the session alone, and works while the accounts are away.
+    # Logout checks the bearer by itself: it needs the session alone, and works while the accounts are unavailable.
     secured = operation.secured and operation.name != "logout"
     counted = metrics.operation_metrics(operation.name)
     return Route(operation.name, endpoint, counted, secured, perms, parameter_names(operation.path))

@@ -48,7 +48,7 @@ class AuditWriter:
         self._task = asyncio.create_task(self._write_forever())
 
     async def stop(self) -> None:
-        """Write what is queued and stop; if the database is away, the log lines are all that remains."""
+        """Write what is queued and stop; if the database is unavailable, the log lines are all that remains."""
         self._stopping = True
         self._wake.set()
         self._full.set()

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from gatehouse.auth.sessions.profiles import CachedProfile
     from gatehouse.auth.sessions.tokens import Claims
+    from gatehouse.stores.accounts.users import Profile
 
 
 class Principal(NamedTuple):
     claims: Claims
     cached: CachedProfile
+
+    @property
+    def profile(self) -> Profile:
+        return self.cached.profile

@@ -111,12 +111,12 @@ def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
         "algorithm": each.algorithm,
         "state": _state(service, each),
         "created": Moment(each.created),
-        "retired": Moment(each.retired),
-        "honoured_until": Moment(None if each.retired is None else until),
+        "retired": Moment(each.signs_until),
+        "honoured_until": Moment(None if each.signs_until is None else until),
     }
 
 
 def _state(service: Service, each: StoredKey) -> Mark:
     if each.kid == service.ring.signer.kid:
         return Mark("signs", "signs", "green")
-    return Mark("next", "next", "cyan") if each.retired is None else Mark("verifies", "verifies", "yellow")
+    return Mark("next", "next", "cyan") if each.signs_until is None else Mark("verifies", "verifies", "yellow")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from gatehouse.auth.factors.administration import FactorAdministration
+from gatehouse.auth.factors.code_verifier import CodeVerifier
 from gatehouse.auth.factors.enrolment import CONFIRM_SECONDS, Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
@@ -15,7 +16,6 @@ from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
 from gatehouse.auth.factors.reauthentication import Reauthentication
 from gatehouse.auth.factors.user_tickets import UserTickets
 from gatehouse.auth.factors.vault import TotpVault
-from gatehouse.auth.factors.verifier import CodeVerifier
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.second_factor import SecondFactor

@@ -123,7 +123,7 @@ class Service:
             await asyncio.sleep(0.05)
 
     async def _reload_keys_forever(self) -> None:
-        """A worker that starts while the database is away serves as soon as it is back."""
+        """A worker that starts while the database is unavailable serves as soon as it is back."""
         while not self.ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
             with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` logs a wrong secret

@@ -18,7 +18,7 @@ from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.glyphs import preload
 from gatehouse.auth.login.captcha.image import Painter
 from gatehouse.service import open_service
-from gatehouse.serving import connections, scheduling
+from gatehouse.serving import connections, cpu_scheduling
 from gatehouse.serving.nodes import renew_forever
 from gatehouse.serving.respawn import RespawnPolicy
 
@@ -79,7 +79,7 @@ def run(settings: Settings, node: str) -> None:
 def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
-    scheduling.run_as_batch()
+    cpu_scheduling.run_as_batch()
     app = WorkerApp(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
     app.node = node
     gc.freeze()

@@ -38,7 +38,7 @@ _MAY_BE_EMPTY = {"avatar", "roles", "mobile", "email"}
 class UserFile:
     """The `Source` protocol over a file."""
 
-    knows_roles = None
+    source_roles = None
     skipped = 0
 
     def __init__(self, path: Path, form: Format | None = None) -> None:

@@ -73,7 +73,7 @@ class Importer:
         import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
         self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
-        context = Context(here, root, codes, source.knows_roles, self._overwrite_passwords, self._clock())
+        context = Context(here, root, codes, source.source_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
         async for read, rows in source.users():
             await self._import_users(rows, context, seen)

@@ -33,7 +33,7 @@ class Context:
     departments: frozenset[int]
     root: int  # where users without a department belong
     roles: frozenset[str]
-    knows_roles: frozenset[str] | None  # those the source decides about; None: all
+    source_roles: frozenset[str] | None  # those the source decides about; None: all
     overwrite_passwords: bool
     now: float
 
@@ -214,5 +214,5 @@ def _roles(row: SourceUser, existing: ExistingUser, context: Context) -> frozens
     """Roles that the source does not have were granted here, and stay."""
     if row.roles is None:
         return existing.roles
-    ours = frozenset() if context.knows_roles is None else existing.roles - context.knows_roles
+    ours = frozenset() if context.source_roles is None else existing.roles - context.source_roles
     return row.roles | ours

@@ -87,7 +87,7 @@ class Source(Protocol):
         ...
 
     @property
-    def knows_roles(self) -> frozenset[str] | None:
+    def source_roles(self) -> frozenset[str] | None:
         """Codes of the roles that the source decides about; None: all of them."""
         ...
 

@@ -54,7 +54,7 @@ class Youlai:
         self.refused: list[Remark] = []
         self.adapted: list[Remark] = []
         self.skipped = 0
-        self.knows_roles: frozenset[str] = frozenset()
+        self.source_roles: frozenset[str] = frozenset()
 
     async def departments(self) -> Sequence[SourceDepartment]:
         rows = []
@@ -76,7 +76,7 @@ class Youlai:
         perms = await self._perms_by_role()
         table = sorted(await self._database.all("sys_role"), key=_key)
         # Deleted ones too: users who got such a role by an earlier import lose it.
-        self.knows_roles = frozenset(str(row["code"]) for row in table)
+        self.source_roles = frozenset(str(row["code"]) for row in table)
         chosen = await self._chosen_departments()
         given_scopes = {_key(row): number(row.get("data_scope")) for row in table}
         has_scopes = self._database.has_field("sys_role", "data_scope")

@@ -1,7 +1,7 @@
 """The public keys of the service: fetched when needed, cached, and refetched at a bounded rate.
 
 - A key that is known and fresh is used without a request.
-- After `max_age` the set is fetched again, so that a retired key is forgotten. If the service is away,
+- After `max_age` the set is fetched again, so that a retired key is forgotten. If the service is unavailable,
   the set is used until it is `stale_for` old.
 - A `kid` that is not known causes a fetch, but there is at most one in `min_interval`, whatever forged tokens
   arrive and from however many threads or tasks.

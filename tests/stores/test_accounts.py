@@ -221,7 +221,7 @@ async def test_keys_are_kept_as_bytes(database: Database) -> None:
     keys = Keys(database)
     await keys.add(StoredKey("one", b"\x00\xff", b"sealed", 1.5, None))
     assert await keys.replace("one", StoredKey("two", b"\x01", b"sealed", 2.5, None), 2.5)
-    assert [(key.kid, key.public, key.retired) for key in await keys.all()] == [
+    assert [(key.kid, key.public, key.signs_until) for key in await keys.all()] == [
         ("one", b"\x00\xff", 2.5),
         ("two", b"\x01", None),
     ]
@@ -242,7 +242,7 @@ async def test_of_several_nodes_at_once_exactly_one_replaces_a_key(database: Dat
         for node in nodes:
             await node.close()
     assert sum(won) == 1
-    assert [(key.kid, key.retired) for key in await Keys(database).all()] == [
+    assert [(key.kid, key.signs_until) for key in await Keys(database).all()] == [
         ("old", 22.0),
         (new[won.index(True)].kid, None),
     ]

@@ -1,6 +1,7 @@
 """The contract as a table: every operation under `/api/v1` with what it takes, returns, needs and may refuse.
 
-`routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. The console's calls are in
+`routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. To add an operation: a row here, a
+method in `endpoints/`, and its name in `endpoints()` there or in `routes.build_routes`. The console's calls are in
 `contract/console/`, a file for each page.
 """
 

@@ -1,5 +1,7 @@
 """How the two variants of the contract differ: words and examples with which OpenAPI and the API page show both.
 
+A is what older backends and consoles speak, B what vue3-element-admin speaks today.
+
 An example named `A` or `B` is in the body or in the query, where that variant has its values.
 """
 

@@ -122,15 +122,15 @@ class EndedSessionsEndpoints:
 
 
 def _events(page: FeedPage, caught_up: dict[str, float] | None) -> bytes:
-    log = page.position.partition(":")[0]
+    log_id = page.position.partition(":")[0]
     events = []
     if page.missing_before is not None:
-        events.append(_event("gap", f"{log}:", {"missing_before": page.missing_before}))
+        events.append(_event("gap", f"{log_id}:", {"missing_before": page.missing_before}))
     for entry in page.entries:
-        user, _, own = entry.session.partition("-")
-        if own:
+        user, _, random_part = entry.session.partition("-")
+        if random_part:  # else the entry is about the user, which `poll` alone tells
             data = {"sid": entry.session, "sub": user, "at": entry.at, "reason": entry.reason}
-            events.append(_event("ended", f"{log}:{entry.position}", data))
+            events.append(_event("ended", f"{log_id}:{entry.position}", data))
     if caught_up is not None:
         events.append(_event("position", page.position, caught_up))
     return b"".join(events)

@@ -51,7 +51,7 @@ class FactorEndpoints:
     async def second_factor(self, request: Request, principal: Principal) -> Reply:
         status = await self._enrolment.status(principal.claims.user)
         passkeys = [passkey_data(each) for each in await self._own_passkeys.all(principal.claims.user)]
-        by_password = await self._administration.password_login(principal.cached.profile.user.username)
+        by_password = await self._administration.password_login(principal.profile.user.username)
         data = SecondFactorData(status.totp, passkeys, status.recovery_codes_left, by_password)
         return success(data, request.language)
 

@@ -43,7 +43,7 @@ class IntrospectionEndpoint:
             principal = await self._authenticator.authenticate(token)
         except AccessTokenInvalid:
             return INACTIVE
-        profile = principal.cached.profile
+        profile = principal.profile
         return msgspec.json.encode(
             {
                 "active": True,

@@ -27,7 +27,7 @@ class CurrentUserEndpoints:
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
     async def me(self, request: Request, principal: Principal) -> Reply:
-        profile, language = principal.cached.profile, request.language
+        profile, language = principal.profile, request.language
         key = (profile.user.id, language)
         cached = self._replies.get(key)
         if cached is not None and cached[0] is profile:

@@ -67,7 +67,7 @@ class SelfService:
 
         One change at a time for each user: it costs two hashes, and the queue of hashes belongs to everybody.
         """
-        user = principal.cached.profile.user
+        user = principal.profile.user
         if user.id in self._changing:
             raise TooManyRequests(1, "a change of this user's password is under way")
         self._changing.add(user.id)
@@ -78,7 +78,7 @@ class SelfService:
             self._changing.discard(user.id)
 
     async def _change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
-        user, session = principal.cached.profile.user, principal.claims.session
+        user, session = principal.profile.user, principal.claims.session
         attempt = Attempt(
             await self._throttle.failed_logins.key_for(user.username, caller.address), caller, user.id, session
         )

@@ -17,9 +17,9 @@ from gatehouse.auth.refusals import AlreadyEnrolled, NoSuchFactor, SecondFactorC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gatehouse.auth.factors.code_verifier import CodeVerifier
     from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.factors.vault import TotpVault
-    from gatehouse.auth.factors.verifier import CodeVerifier
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.accounts.factors import Factors
 

@@ -51,7 +51,7 @@ class OwnPasskeys:
 
     async def options(self, principal: Principal, proof: Proof, caller: Caller) -> dict[str, Any]:
         await self._prove(principal, proof, caller)
-        user = principal.cached.profile.user
+        user = principal.profile.user
         return self._ceremonies.registration_options(
             user.id, user.username, user.nickname, await self._store.of_user(user.id)
         )

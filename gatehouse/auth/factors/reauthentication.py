@@ -42,7 +42,7 @@ class Reauthentication:
 
     async def check_password(self, principal: Principal, given: str, caller: Caller) -> Credentials:
         """Returns what the password was checked against; `CredentialsWrong` if it is not the current one."""
-        username = principal.cached.profile.user.username
+        username = principal.profile.user.username
         with self._hashes.reserve(name_key(username)):
             attempt = await self._attempt(principal, caller)
             await self._attempts.raise_if_locked(attempt)
@@ -62,5 +62,5 @@ class Reauthentication:
         await self._attempts.record_failure(await self._attempt(principal, caller), reason)
 
     async def _attempt(self, principal: Principal, caller: Caller) -> Attempt:
-        key = await self._throttle.failed_logins.key_for(principal.cached.profile.user.username, caller.address)
+        key = await self._throttle.failed_logins.key_for(principal.profile.user.username, caller.address)
         return Attempt(key, caller, principal.claims.user, principal.claims.session)

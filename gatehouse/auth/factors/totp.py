@@ -1,7 +1,7 @@
 """Time-based one-time passwords (RFC 6238): SHA-1, 6 digits, 30 seconds, one step of skew to either side.
 
-Pure: the clock is passed in. That a code is accepted only once is the work of `verifier.py`: a matching code names its
-step, and a step is marked as used.
+Pure: the clock is passed in. That a code is accepted only once is the work of `code_verifier.py`: a matching code names
+its step, and a step is marked as used.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def unseal_private(secrets: Sequence[bytes], key: StoredKey) -> bytes:
 
 def signing_key_at(stored: Sequence[StoredKey], now: float) -> StoredKey | None:
     """The key that signs: the newest that has been published long enough; failing that the oldest there is."""
-    candidates = [key for key in stored if key.retired is None or key.retired > now]
+    candidates = [key for key in stored if key.signs_until is None or key.signs_until > now]
     published = [key for key in candidates if key.created + PUBLISHED_BEFORE_SIGNING_SECONDS <= now]
     return published[-1] if published else candidates[0] if candidates else None
 
@@ -128,7 +128,7 @@ class KeyRing:
 
     def verifies_until(self, key: StoredKey) -> float:
         """When the last token that the key can have signed has expired."""
-        return float("inf") if key.retired is None else key.retired + self._token_ttl
+        return float("inf") if key.signs_until is None else key.signs_until + self._token_ttl
 
 
 def _verification_key(key: StoredKey) -> VerificationKey:

@@ -55,7 +55,7 @@ class KeyRotation:
         await self._ring.load()
         if kid not in {key.kid for key in self._ring.stored}:
             raise Missing(f"there is no key {kid!r}")
-        others = [key for key in self._ring.stored if key.kid != kid and key.retired is None]
+        others = [key for key in self._ring.stored if key.kid != kid and key.signs_until is None]
         successor = None if others else new_key(self._ring.secrets[0], self._algorithm, self._clock())
         await self._store.delete(kid, successor)
         self._record(Event.KEY_RETIRED, kid, caller, KeyChange.WITHDRAWN)
@@ -99,7 +99,7 @@ class KeyRotation:
 
     def _newest(self) -> StoredKey | None:
         """The key without a successor."""
-        return next((key for key in reversed(self._ring.stored) if key.retired is None), None)
+        return next((key for key in reversed(self._ring.stored) if key.signs_until is None), None)
 
     def _record(self, event: Event, kid: str, caller: Caller, reason: KeyChange) -> None:
         self._audit.record(event, caller, reason=reason, detail={"kid": kid})

@@ -44,7 +44,8 @@ class CaptchaCheck:
     ) -> None:
         """Raises the refusal, unless the user or the address is exempt.
 
-        With `is_second_factor_code` the captcha is used up, and the answer is not looked at: the code is checked later.
+        `is_second_factor_code`: consoles without a field for the code of a second factor send it in the captcha field.
+        The captcha is used up then, and its answer is not looked at: the code is checked later.
         """
         refusal = await self._refusal(captcha_id, answer, is_second_factor_code=is_second_factor_code)
         if refusal is None:

@@ -1,4 +1,6 @@
-"""Login: captcha, limits, account, password, second factor, session, in this order and no other."""
+"""Login, in this order and no other: a place in the hash queue, the limit of the address, captcha and limit of all
+logins, lockout, password, second factor, session. Each step refuses before the next one costs anything.
+"""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from gatehouse.auth.factors.codes import Code, CodeKind, read_code
 from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentRequired, PasskeyRequired
 
 if TYPE_CHECKING:
+    from gatehouse.auth.factors.code_verifier import CodeVerifier, MatchedCode
     from gatehouse.auth.factors.policy import FactorPolicy
     from gatehouse.auth.factors.user_tickets import UserTickets
-    from gatehouse.auth.factors.verifier import CodeVerifier, MatchedCode
     from gatehouse.auth.limits.attempts import Attempt, Attempts
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.accounts.passkeys import Passkeys

@@ -13,7 +13,7 @@ MEMORY_KIB = 19 * 1024
 PASSES = 2
 LANES = 1
 
-# Of hashes from elsewhere: about a second of one core each, and what a worker can spare of memory.
+# Upper bounds for imported hashes: about a second of one core each, and what a worker can spare of memory.
 BCRYPT_COST_MAX = 14
 ARGON2_KIB_MAX = 128 * 1024
 ARGON2_KIB_PASSES_MAX = 512 * 1024

@@ -48,7 +48,7 @@ class RefreshTokenStatus(Enum):
     """What a refresh token is, measured against its session."""
 
     CURRENT = auto()
-    PARENT_WITHIN_GRACE = auto()
+    PREVIOUS_WITHIN_GRACE = auto()
     REUSED = auto()
     EXPIRED = auto()
 
@@ -59,7 +59,7 @@ def classify_refresh_token(session: Session, generation: int, now: float, grace:
     if generation == session.generation:
         return RefreshTokenStatus.CURRENT
     if generation == session.generation - 1 and now < session.rotated + grace:
-        return RefreshTokenStatus.PARENT_WITHIN_GRACE
+        return RefreshTokenStatus.PREVIOUS_WITHIN_GRACE
     return RefreshTokenStatus.REUSED
 
 
@@ -125,7 +125,7 @@ class Sessions:
         if attempt.rotated:
             return attempt
         match classify_refresh_token(attempt.session, generation, now, self._lifetimes.grace):
-            case RefreshTokenStatus.PARENT_WITHIN_GRACE:
+            case RefreshTokenStatus.PREVIOUS_WITHIN_GRACE:
                 return attempt
             case RefreshTokenStatus.EXPIRED:
                 await self.end(session_id, expiry_reason(attempt.session), caller)

@@ -133,7 +133,7 @@ class AccessTokens:
         return f"{body}.{base64url(signer.sign(body.encode()))}"
 
     def _reduce(self, claims: dict[str, Any], user: int, max_length: int) -> str:
-        """The most that fits. The user keeps the session; services that read the token allow less."""
+        """The claims without what does not fit. The user stays logged in; a service does not find what was left out."""
         for left in reductions(claims):
             shorter = encode_claims(left)
             if len(shorter) <= max_length:
@@ -149,7 +149,7 @@ class AccessTokens:
         Whether its session is live is checked separately, on every request.
         """
         if self._ring.version != self._key_ring_version:
-            # The set of keys has changed and one may be retired, so the cache is invalidated.
+            # The set of keys has changed and one may have been deleted, so the cache is invalidated.
             self._verified.clear()
             self._key_ring_version = self._ring.version
         claims = self._verified.get(token)

@@ -55,7 +55,7 @@ async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
 
 
 def _event_count(entry: AuditEntry) -> int:
-    """How many events this row counts: those that cost nothing are stored as one row for each interval."""
+    """How many events this row counts: events that anybody can cause are stored as one row for each interval."""
     detail = msgspec.json.decode(entry.detail) if entry.detail else {}
     return int(detail.get("count", 1))
 

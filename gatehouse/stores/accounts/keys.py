@@ -25,7 +25,7 @@ class StoredKey:
     public: bytes
     sealed: bytes
     created: float
-    retired: float | None  # from then on it signs nothing more
+    signs_until: float | None  # stored as `retired`; None for the newest
     algorithm: str = "EdDSA"
 
 
@@ -89,7 +89,7 @@ async def _insert(db: AsyncConnection, key: StoredKey) -> None:
             public=key.public,
             sealed=key.sealed,
             created=key.created,
-            retired=key.retired,
+            retired=key.signs_until,
         )
     )
 

@@ -1,4 +1,4 @@
-"""State: what is true right now. Sessions, used captchas, counters, user epochs.
+"""State: short-lived data that all workers and nodes share. Sessions, used captchas, counters, user epochs.
 
 This is the hot path, so each engine is written for itself behind the one `State` protocol; every operation is
 atomic, and what it reports has been made durable by the engine's own measure before it returns. An engine that
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # An expired session is kept this long, so that the next refresh can be told apart from a forgery
 # and the end can be recorded with its reason.
-ENDED_KEPT_SECONDS = 86400
+EXPIRED_KEPT_SECONDS = 86400
 
 # An epoch is kept as long as a session of its user, and at least this long after it was raised: far longer than any
 # process caches a profile, so that an epoch which starts again at 0 is never taken for an older 0.
@@ -97,7 +97,7 @@ class EndedPage(NamedTuple):
 
 
 class BackoffPolicy(NamedTuple):
-    """Backoff after failures: `free` failures in a window cost nothing, then each locks for the next step."""
+    """Backoff after failures: failure number `free` within a window locks, and each one after it for the next step."""
 
     free: int
     window: int

@@ -1,7 +1,7 @@
 """The rules that every engine applies: rate limits (GCRA) and the backoff after failures. Pure functions.
 
-Engines that run Python inside their transaction call them. The Lua scripts of Redis say the same; a property test in
-`tests/stores/test_limits.py` holds the two together.
+Engines that run Python inside their transaction call them. The Lua scripts of Redis and `postgres/functions.sql` say
+the same; a property test in `tests/stores/test_limits.py` holds the three together.
 """
 
 from __future__ import annotations

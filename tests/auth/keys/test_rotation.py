@@ -122,7 +122,7 @@ def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess
     settle(one, other)
     other.run(other.service.key_rotation.rotate_if_due())
     keys = one.run(one.service.keys.all())
-    assert [key.retired is None for key in keys] == [False, True]
+    assert [key.signs_until is None for key in keys] == [False, True]
     assert other.me(tokens["accessToken"]).status == 200
 
 

@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 def actor_of(request: Request, principal: Principal) -> Actor:
-    profile = principal.cached.profile
+    profile = principal.profile
     return Actor(profile.user.id, frozenset(profile.roles), frozenset(profile.perms), request.caller)

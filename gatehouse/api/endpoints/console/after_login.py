@@ -35,7 +35,7 @@ class AfterLoginEndpoints:
         }
 
     async def menu_routes(self, request: Request, principal: Principal) -> Reply:
-        profile = principal.cached.profile
+        profile = principal.profile
         given = await self._menus.of_roles(profile.roles)
         return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
 

@@ -28,7 +28,7 @@ class ProfileEndpoints:
         return {"own_profile": self.show, "edit_own_profile": self.edit, "own_password": self.change_password}
 
     async def show(self, request: Request, principal: Principal) -> Reply:
-        profile = principal.cached.profile
+        profile = principal.profile
         user = profile.user
         roles = [role.name for role in await self._accounts.roles.all() if role.code in profile.roles]
         departments = {department.id: department.name for department in await self._accounts.departments.all()}

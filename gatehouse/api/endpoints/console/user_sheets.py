@@ -112,7 +112,7 @@ class UserSheetEndpoints:
         self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
     ) -> ImportContext:
         departments = await self._accounts.departments.all()
-        chosen = department or principal.cached.profile.user.department
+        chosen = department or principal.profile.user.department
         if all(one.id != chosen for one in departments):
             raise Missing(f"there is no department {chosen}")
         return ImportContext(

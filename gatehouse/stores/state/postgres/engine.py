@@ -14,7 +14,7 @@ from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.postgres import advice, ended_log
 from gatehouse.stores.state.postgres import statements as sql
 from gatehouse.stores.state.postgres.pool import Pool
-from gatehouse.stores.state.protocol import ENDED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session
+from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -162,7 +162,7 @@ class PostgresState:
     # Housekeeping
 
     async def sweep(self, now: float) -> Sequence[Session]:
-        return _sessions(await self._run(sql.SWEEP, now, now - ENDED_KEPT_SECONDS, SWEEP_BATCH))
+        return _sessions(await self._run(sql.SWEEP, now, now - EXPIRED_KEPT_SECONDS, SWEEP_BATCH))
 
     def counts(self) -> Mapping[str, int]:
         return {"call": self._pool.calls, "round_trip": self._pool.round_trips}
@@ -194,7 +194,7 @@ def _is_valid_id(session_id: str) -> bool:
 
 
 def _text(text: str) -> str:
-    """Without what PostgreSQL cannot keep as text, and no browser sends: NUL and halves of characters."""
+    """Without what PostgreSQL cannot keep as text, and no browser sends: NUL and lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 

@@ -34,7 +34,7 @@ RECONNECT_BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.4)
 # The server has rolled the transaction back because of another one: it is safe to retry.
 _RETRY = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _RETRIES = 3
-# The server is no longer the primary, or the tables were dropped: a new connection finds the one and makes the others.
+# The server is no longer the primary, or the tables were dropped: a new connection finds it and creates them.
 _REOPEN = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.UndefinedFunctionError,

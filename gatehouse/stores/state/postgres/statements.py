@@ -1,6 +1,6 @@
 """The statements of the engine. Each is one round trip and one transaction.
 
-A batched statement takes an array for each value, and the first column of its rows is the place in these arrays. Its
+A batched statement takes an array for each value, and the first column of its rows is the ordinal in these arrays. Its
 first value is the key of the row that it locks.
 """
 # ruff: noqa: S608 - the texts are put together from constants
@@ -23,8 +23,8 @@ _SESSION = (
 )
 
 SESSION_STATUS = Statement(
-    "SELECT asked.place, s.user_id, s.ends, coalesce(e.epoch, 0)"
-    " FROM unnest($1::text[]) WITH ORDINALITY AS asked (id, place)"
+    "SELECT asked.ordinal, s.user_id, s.ends, coalesce(e.epoch, 0)"
+    " FROM unnest($1::text[]) WITH ORDINALITY AS asked (id, ordinal)"
     " JOIN sessions s ON s.id = asked.id LEFT JOIN epochs e ON e.user_id = s.user_id",
     batched=True,
 )
@@ -35,19 +35,19 @@ OPEN_SESSION = Statement(
 )
 # Without an entry in the log. For a move of a million sessions.
 OPEN_SESSIONS = Statement(
-    f"SELECT new.place, {_SESSION}"
+    f"SELECT new.ordinal, {_SESSION}"
     " FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::float8[], $5::float8[], $6::float8[], $7::float8[],"
     " $8::text[], $9::text[], $10::bigint[]) WITH ORDINALITY"
-    " AS new (user_id, id, generation, opened, rotated, ends, latest, address, agent, allowed, place),"
+    " AS new (user_id, id, generation, opened, rotated, ends, latest, address, agent, allowed, ordinal),"
     " LATERAL open_session(ROW(new.id, new.user_id, new.generation, new.opened, new.rotated, new.ends, new.latest,"
     " new.address, new.agent, floor(new.ends / 86400)::integer)::sessions,"
     " new.allowed, NULL, NULL, NULL, NULL) AS s",
     batched=True,
 )
 ROTATE_SESSION = Statement(
-    f"SELECT asked.place, done.rotated_now, {_SESSION}"
+    f"SELECT asked.ordinal, done.rotated_now, {_SESSION}"
     " FROM unnest($1::text[], $2::bigint[], $3::float8[], $4::float8[]) WITH ORDINALITY"
-    " AS asked (id, generation, moment, ends, place),"
+    " AS asked (id, generation, moment, ends, ordinal),"
     " LATERAL rotate_session(asked.id, asked.generation, asked.moment, asked.ends) AS done,"
     " LATERAL (SELECT (done.session).*) AS s WHERE s.id IS NOT NULL",
     batched=True,
@@ -55,9 +55,9 @@ ROTATE_SESSION = Statement(
 ROTATE_LIMITED = Statement("CALL rotate_limited($1, $2, $3, $4, $5, $6, $7, NULL)", batched=True, packed=True)
 # Asked twice for the same session, the first gets it.
 END_SESSION = Statement(
-    f"SELECT asked.place, {_SESSION} FROM end_sessions($1, $2, $3, $4, ($5::integer[])[1]) AS s"
-    " JOIN (SELECT id, min(place) AS place FROM unnest($1::text[]) WITH ORDINALITY AS each (id, place) GROUP BY id)"
-    " AS asked ON asked.id = s.id",
+    f"SELECT asked.ordinal, {_SESSION} FROM end_sessions($1, $2, $3, $4, ($5::integer[])[1]) AS s"
+    " JOIN (SELECT id, min(ordinal) AS ordinal FROM unnest($1::text[]) WITH ORDINALITY AS each (id, ordinal)"
+    " GROUP BY id) AS asked ON asked.id = s.id",
     batched=True,
 )
 SESSIONS_OF = Statement(f"SELECT {_SESSION} FROM sessions s WHERE s.user_id = $1")
@@ -78,9 +78,9 @@ RAISE_EPOCHS = Statement(
 USE_CAPTCHA = Statement("INSERT INTO captchas VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING true")
 
 RATE_LIMIT = Statement(
-    "SELECT asked.place, rate_limit(asked.key, asked.moment, asked.step, asked.span)"
+    "SELECT asked.ordinal, rate_limit(asked.key, asked.moment, asked.step, asked.span)"
     " FROM unnest($1::bytea[], $2::float8[], $3::float8[], $4::float8[]) WITH ORDINALITY"
-    " AS asked (key, moment, step, span, place)",
+    " AS asked (key, moment, step, span, ordinal)",
     batched=True,
 )
 _FAILURES = "key, failures, since, level, until"

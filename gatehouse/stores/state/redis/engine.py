@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import (
-    ENDED_KEPT_SECONDS,
     EPOCH_KEPT_SECONDS,
+    EXPIRED_KEPT_SECONDS,
     BackoffPolicy,
     Failures,
     Rotation,
@@ -103,7 +103,7 @@ class RedisState:
         self, session: Session, max_sessions: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
         keys = (user_key(session.user), *self._ended_log.keys)
-        arguments = (session.id, pack_session(session), max_sessions, repr(session.opened), ENDED_KEPT_SECONDS)
+        arguments = (session.id, pack_session(session), max_sessions, repr(session.opened), EXPIRED_KEPT_SECONDS)
         epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *ending_arguments(ending))
         evicted = unpack_pairs(gone, epoch)
         await self._ended_log.follow_up(evicted, ending)
@@ -126,7 +126,7 @@ class RedisState:
         keys = (user_key(session_id.partition("-")[0]), *(prefixed_key(b"gatehouse:rate:", key) for key, _ in limits))
         arguments = [argument for _, rate in limits for argument in rate_arguments(rate)]
         found = await self._run(
-            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), ENDED_KEPT_SECONDS, *arguments
+            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), EXPIRED_KEPT_SECONDS, *arguments
         )
         if found is None:
             return None

@@ -14,7 +14,7 @@ import apsw
 
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
 from gatehouse.stores.state.protocol import (
-    ENDED_KEPT_SECONDS,
+    EXPIRED_KEPT_SECONDS,
     BackoffPolicy,
     Failures,
     Rotation,
@@ -22,7 +22,7 @@ from gatehouse.stores.state.protocol import (
 )
 from gatehouse.stores.state.rules import NO_WAIT_SECONDS, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.sqlite import ended_log
-from gatehouse.stores.state.sqlite.commits import Commits
+from gatehouse.stores.state.sqlite.commit_detector import CommitDetector
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
 from gatehouse.stores.state.sqlite.writer import Writer
 
@@ -78,7 +78,7 @@ class SQLiteState:
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
         self._reads = 0
-        self._commits = Commits(self._reader) if cache else None
+        self._commits = CommitDetector(self._reader) if cache else None
         self._status_cache: dict[str, SessionStatus] = {}
         self._writer = Writer(lambda: connect(path))
 
@@ -266,7 +266,7 @@ class SQLiteState:
         def work(db: apsw.Connection) -> list[Session]:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
-                (day_of(now - ENDED_KEPT_SECONDS), now - ENDED_KEPT_SECONDS, SWEEP_BATCH),
+                (day_of(now - EXPIRED_KEPT_SECONDS), now - EXPIRED_KEPT_SECONDS, SWEEP_BATCH),
             ).fetchall()
             for table, key, column in (
                 ("captchas", "fingerprint", "expires"),

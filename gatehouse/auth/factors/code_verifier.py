@@ -1,7 +1,7 @@
 """Whether a code is right, and that it is used once.
 
 `check` changes nothing, and takes the same time for a user without a factor, who is checked against a decoy. `use` is
-one atomic step in which exactly one caller succeeds, on all nodes together: a mark in state for the code of an app, an
+one atomic step in which exactly one caller succeeds, on all nodes together: a value in state for the code of an app, an
 update in the accounts for a recovery code.
 """
 
@@ -63,10 +63,8 @@ class CodeVerifier:
         if code.kind is CodeKind.RECOVERY:
             return await self._factors.use_recovery_code(code.user, code.fingerprint, now)
         # The secret is part of the key, so that a new enrolment within the same half minute can use its code.
-        mark = f"totp|{code.user}|{code.step}|{code.fingerprint.hex()}"
-        return await self._state.swap_value(
-            mark, None, "used", totp.accepted_until(code.step) + CLOCK_SKEW_SECONDS, now
-        )
+        key = f"totp|{code.user}|{code.step}|{code.fingerprint.hex()}"
+        return await self._state.swap_value(key, None, "used", totp.accepted_until(code.step) + CLOCK_SKEW_SECONDS, now)
 
     def _open(self, owner: int, sealed: bytes | None) -> bytes:
         """The user's secret, or the decoy, which is decrypted only so that it takes the same time."""
