@@ -1,6 +1,6 @@
 """The key ring: the signing keys, stored sealed under the master secret and rotated.
 
-One key signs. Older ones are retired: they sign nothing more, and what they signed is accepted until it expires. A
+One key signs. Older ones only verify: what they signed is accepted until it expires. A
 new one is published before it signs, for longer than any node goes without reading the store and any other service
 caches the JWKS. So a rotation logs nobody out, even from one algorithm to another.
 """
