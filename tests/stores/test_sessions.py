@@ -14,7 +14,7 @@ import pytest
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, RateLimit, Session, State
-from gatehouse.stores.state.sqlite import commits
+from gatehouse.stores.state.sqlite import commit_detector
 from gatehouse.stores.state.sqlite import engine as sqlite
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import Opener
@@ -276,7 +276,7 @@ async def test_a_session_is_read_again_only_after_a_commit(file_state: SQLiteSta
 async def test_nothing_is_remembered_on_the_word_of_a_header_of_another_kind(
     file_state: SQLiteState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "_FORMAT", b"else")
+    monkeypatch.setattr(commit_detector, "_FORMAT", b"else")
     await file_state.open_session(session(), 50)
     before = file_state.counts()["read"]
     for _ in range(10):
