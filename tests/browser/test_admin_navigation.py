@@ -55,6 +55,18 @@ def test_the_focus_stays_on_the_page_when_its_row_is_gone(admin: Page, running: 
     expect(admin.locator("#view")).to_be_focused()
 
 
+def test_the_focus_stays_in_its_row_when_the_list_is_fetched_again(admin: Page, running: Running) -> None:
+    name = add_person(running)
+    part(admin, "Users")
+    admin.get_by_role("searchbox").fill(name)
+    expect(admin.locator("tbody tr")).to_have_count(1)
+    admin.get_by_label("Pick this row").focus()
+    admin.locator("tbody tr").evaluate("row => row.classList.add('before')")
+    admin.get_by_role("button", name="中文").evaluate("button => button.click()")  # leaves the focus where it is
+    expect(admin.locator("tbody tr.before")).to_have_count(0)
+    expect(admin.get_by_label("选择此行")).to_be_focused()
+
+
 def test_the_buttons_of_a_long_form_are_in_sight(admin: Page) -> None:
     part(admin, "Users")
     admin.get_by_role("button", name="Add a user").click()

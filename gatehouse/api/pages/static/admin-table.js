@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { known, locale, onLanguage, say, word } from "./words.js";
 
 const SIZE = 20;
+const CONTROLS = "a, button, input, select";
 
 /** columns: [{ words, sort?, class?, cell(row) }]; load({ page, size, sort }) gives { rows, total }.
  *
@@ -42,7 +43,9 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
 
   function show() {
     table.hidden = state.rows.length === 0;
+    const restoreFocus = rememberFocus(body);
     body.replaceChildren(...state.rows.map(line));
+    restoreFocus();
     for (const [at, column] of columns.entries()) sorted(heads[at], column, state.sort);
     const first = (state.page - 1) * SIZE;
     feet.hidden = state.total <= SIZE && state.page === 1;
@@ -65,7 +68,7 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
       if (words && kind !== "head") made.dataset.name = word(words);
       return made;
     });
-    return make("tr", {}, pick && make("td", { class: "pick" }, make("label", {}, pick)), cells);
+    return make("tr", { "data-key": key?.(row) }, pick && make("td", { class: "pick" }, make("label", {}, pick)), cells);
   }
 
   async function fetchPage() {
@@ -102,6 +105,17 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
   onLanguage(() => element.isConnected && fetchPage());
   reload();
   return { element, reload };
+}
+
+/** For rows that are made anew while somebody works in one: gives the focus back to the same control of the same row. */
+function rememberFocus(body) {
+  const line = body.contains(document.activeElement) ? document.activeElement.closest("tr") : null;
+  if (!line?.dataset.key) return () => {};
+  const at = [...line.querySelectorAll(CONTROLS)].indexOf(document.activeElement);
+  return () => {
+    const same = [...body.rows].find(({ dataset }) => dataset.key === line.dataset.key);
+    same?.querySelectorAll(CONTROLS)[at]?.focus();
+  };
 }
 
 function head({ words, sort, class: kind }, state, reload) {
