@@ -152,6 +152,7 @@ def test_the_menus_of_a_role_change_after_a_look_at_the_difference(admin: Page, 
     assert running.cli("role", "add", code, "--name", code.title()).returncode == 0
     part(admin, "Roles")
     admin.get_by_role("button", name=code.title()).click()
+    expect(admin.get_by_role("heading", name=code.title())).to_be_visible()  # until then the buttons are another role's
     admin.get_by_role("button", name="Menus").click()
     dialog = admin.get_by_role("dialog")
     expect(dialog.locator(".diff")).to_have_text("Nothing yet")

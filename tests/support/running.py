@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -117,8 +118,12 @@ class Running:
     def workers(self) -> list[psutil.Process]:
         """The worker processes: children of the one that was started, not counting Python's own helpers."""
         assert self.process is not None
-        alive = [each for each in psutil.Process(self.process.pid).children() if each.status() != psutil.STATUS_ZOMBIE]
-        return [each for each in alive if "resource_tracker" not in " ".join(each.cmdline())]
+        workers = []
+        for each in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):  # it has ended since
+                if each.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(each.cmdline()):
+                    workers.append(each)
+        return workers
 
     def kill_workers(self) -> None:
         """SIGKILL to every worker; the parent starts new ones."""
