@@ -2,7 +2,7 @@
 
 import { attempt, control, formDialog } from "./admin-forms.js";
 import { editMenus } from "./admin-role-menus.js";
-import { emptyState } from "./admin-table.js";
+import { emptyState, failedState, waitingState } from "./admin-table.js";
 import { confirmed } from "./dialog.js";
 import { make } from "./dom.js";
 import { succeed } from "./toast.js";
@@ -10,7 +10,7 @@ import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
 export async function roles({ may }) {
-  const state = { roles: [], chosen: null, perms: new Set(), known: [], wanted: new Set(), search: "" };
+  const state = { roles: [], chosen: null, perms: new Set(), known: [], wanted: new Set(), search: "", turn: 0 };
   const list = make("ul", { class: "list" });
   const side = make("section", { class: "panel pad" });
 
@@ -22,7 +22,13 @@ export async function roles({ may }) {
 
   async function choose(role) {
     if (!role) return showList();
-    const { perms, known } = await ask("GET", `roles/${role.id}/perms`);
+    const turn = (state.turn += 1);
+    if (role.id !== state.chosen?.id) side.replaceChildren(waitingState()); // the buttons there are another role's
+    const answer = await ask("GET", `roles/${role.id}/perms`).catch((failure) => {
+      if (turn === state.turn) side.replaceChildren(failedState(failure, () => choose(role)));
+    });
+    if (!answer || turn !== state.turn) return; // failed, or another role was chosen since
+    const { perms, known } = answer;
     Object.assign(state, { chosen: role, perms: new Set(perms), wanted: new Set(perms), known });
     showList();
     showPerms();
