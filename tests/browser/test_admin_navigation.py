@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import add_person
@@ -22,6 +24,25 @@ def test_the_history_knows_the_parts_and_leaves_no_dialog_behind(admin: Page) ->
     expect(admin.locator("#view")).to_be_focused()
     admin.get_by_role("button", name="中文").click()
     expect(admin).to_have_title("用户 · 系统管理 · Gatehouse")
+
+
+def test_changes_that_are_not_saved_are_not_lost_without_a_question(admin: Page, running: Running) -> None:
+    code = f"UNSAVED_{secrets.token_hex(3).upper()}"
+    assert running.cli("role", "add", code, "--name", code.title()).returncode == 0
+    part(admin, "Roles")
+    admin.get_by_role("button", name=code.title()).click()
+    expect(admin.get_by_role("heading", name=code.title())).to_be_visible()
+    admin.get_by_role("checkbox").first.check()
+    users = admin.get_by_role("link", name="Users", exact=True)
+    users.click()
+    dialog = admin.get_by_role("dialog", name="Leave without saving?")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(admin.get_by_role("heading", name="Roles", level=1)).to_be_visible()
+    expect(admin.get_by_role("checkbox").first).to_be_checked()
+    users.click()
+    dialog.get_by_role("button", name="Leave").click()
+    expect(admin.get_by_role("heading", name="Users", level=1)).to_be_visible()
+    part(admin, "Overview")  # without a question: nothing is unsaved any more
 
 
 def test_escape_closes_a_dialog_and_gives_the_focus_back(admin: Page) -> None:

@@ -7,6 +7,7 @@ import { confirmed } from "./dialog.js";
 import { make } from "./dom.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
+import { mayLeave } from "./unsaved.js";
 import { say, word } from "./words.js";
 
 export async function roles({ may }) {
@@ -41,11 +42,8 @@ export async function roles({ may }) {
     if (!state.roles.length) side.replaceChildren(emptyState({ title: "roles.none", text: "roles.none.text" }));
   }
 
-  /** Go elsewhere; what is not saved yet is not lost without a question. */
   async function leave(go) {
-    const { plus, minus } = changes();
-    if (plus.length + minus.length && !(await confirmed({ title: "roles.leave", text: "roles.leave.text", act: "roles.leave.act" }))) return;
-    await attempt(go);
+    if (await mayLeave()) await attempt(go);
   }
 
   function changes() {
@@ -68,7 +66,7 @@ export async function roles({ may }) {
       if (!shown.length) groups.replaceChildren(emptyState({ title: "roles.noperm", text: "roles.noperm.text" }));
       const { plus, minus } = changes();
       say(count, "roles.changes", { plus: plus.length, minus: minus.length, total: state.wanted.size });
-      save.disabled = plus.length + minus.length === 0;
+      save.disabled = !groups.toggleAttribute("data-unsaved", plus.length + minus.length > 0);
     };
     const search = make("input", { class: "input", type: "search", placeholder: word("roles.search"), "aria-label": word("roles.search"), "data-t-placeholder": "roles.search", "data-t-label": "roles.search", input: ({ target }) => ((state.search = target.value.trim()), show()) });
     search.value = state.search;

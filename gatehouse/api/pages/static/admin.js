@@ -10,6 +10,7 @@ import { failedState, waitingState } from "./admin-table.js";
 import { users } from "./admin-users.js";
 import { make } from "./dom.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
+import { mayLeave } from "./unsaved.js";
 import { onLanguage, say, word } from "./words.js";
 import "./preferences.js";
 
@@ -102,6 +103,12 @@ async function start() {
   }
   if (!open().length) return closed();
   rail.replaceChildren(...open().map(link));
+  rail.addEventListener("click", async (event) => {
+    const part = event.target.closest("[data-part]");
+    if (!part || event.ctrlKey || event.metaKey || event.shiftKey || !document.querySelector("[data-unsaved]")) return;
+    event.preventDefault();
+    if (await mayLeave()) location.hash = part.hash;
+  });
   addEventListener("hashchange", async () => {
     // A dialog belongs to the part that opened it, also when the reader goes back in the history.
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
