@@ -7,7 +7,8 @@ is one value in state, changed by compare-and-swap:
     nothing -> scanned by a user -> confirmed by that user -> exchanged
                                  -> refused
 
-So a person has seen who asks before anything is confirmed, and of any number of exchanges one opens a session.
+So a person has seen who asks before anything is confirmed, and of any number of exchanges one opens a session, if the
+session of the phone still lives then: a logout or a new password voids what was confirmed before it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import TicketGone
@@ -55,6 +56,14 @@ class QrStatus(StrEnum):
     LOGGED_IN = "LOGGED_IN"
     CANCELED = "CANCELED"
     EXPIRED = "EXPIRED"
+
+
+class StoredStatus(NamedTuple):
+    """`user` is who scanned it, `session` the session in which it was confirmed."""
+
+    status: QrStatus
+    user: int | None = None
+    session: str = ""
 
 
 class QrState(NamedTuple):
@@ -99,30 +108,39 @@ class QrLogin:
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(caller):
             return QrState(QrStatus.EXPIRED)
-        status, user = await self._read(ticket)
-        profile = await self._users.profile(user) if user is not None else None
-        return QrState(status, max(1, round(ticket.expires - self._clock())), profile)
+        stored = await self._read(ticket)
+        profile = await self._users.profile(stored.user) if stored.user is not None else None
+        return QrState(stored.status, max(1, round(ticket.expires - self._clock())), profile)
 
     async def exchange(self, text: str, caller: Caller) -> Session:
         await self._throttle.admit_login(caller.address)
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(caller):
             raise TicketGone("not a ticket of this browser")
-        status, user = await self._read(ticket)
-        if status is not QrStatus.CONFIRMED or user is None:
+        confirmed = await self._read(ticket)
+        if confirmed.status is not QrStatus.CONFIRMED or confirmed.user is None:
             raise TicketGone("not confirmed, or exchanged before")
-        if not await self._swap_status(ticket, _text(status, user), _text(QrStatus.LOGGED_IN)):
+        epoch = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock())
+        if epoch is None:
+            raise TicketGone("the session that confirmed it has ended")
+        if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
-        return await self._sessions.open(user, caller)
+        session = await self._sessions.open(confirmed.user, caller)
+        if session.epoch != epoch:
+            # The account has changed in this moment. If that was to end all sessions, it has not seen this one.
+            await self._sessions.end(session.id, SessionEnd.USER, caller)
+            raise TicketGone("the account has changed")
+        return session
 
     # The phone
 
     async def scan(self, text: str, principal: Principal) -> QrRequest:
         """Who asks to be logged in as the caller. The first who scans is the only one who can confirm."""
         ticket, user = self._require(text), principal.claims.user
-        if await self._swap_status(ticket, None, _text(QrStatus.SCANNED, user)):
+        scanned = StoredStatus(QrStatus.SCANNED, user)
+        if await self._swap_status(ticket, None, _text(scanned)):
             return ticket.content
-        if await self._read(ticket) != (QrStatus.SCANNED, user):
+        if await self._read(ticket) != scanned:
             raise TicketGone("scanned by another user, or already answered")
         return ticket.content
 
@@ -135,8 +153,10 @@ class QrLogin:
         self._record(Event.QR_REFUSED, text, principal, caller)
 
     async def _answer(self, text: str, principal: Principal, answer: QrStatus) -> None:
-        ticket, user = self._require(text), principal.claims.user
-        if not await self._swap_status(ticket, _text(QrStatus.SCANNED, user), _text(answer, user)):
+        ticket, claims = self._require(text), principal.claims
+        scanned = StoredStatus(QrStatus.SCANNED, claims.user)
+        answered = StoredStatus(answer, claims.user, claims.session)
+        if not await self._swap_status(ticket, _text(scanned), _text(answered)):
             raise TicketGone("not scanned by this user, or answered")
 
     # The ticket
@@ -155,12 +175,12 @@ class QrLogin:
             raise TicketGone("forged or expired")
         return ticket
 
-    async def _read(self, ticket: Qr) -> tuple[QrStatus, int | None]:
+    async def _read(self, ticket: Qr) -> StoredStatus:
         value = await self._state.value(_key(ticket), self._clock())
         if value is None:
-            return QrStatus.WAITING, None
-        status, _, user = value.partition(" ")
-        return QrStatus(status), int(user) if user else None
+            return StoredStatus(QrStatus.WAITING)
+        status, user, session = (*value.split(" "), "", "")[:3]
+        return StoredStatus(QrStatus(status), int(user) if user else None, session)
 
     async def _swap_status(self, ticket: Qr, before: str | None, after: str) -> bool:
         expires = ticket.expires + CLOCK_SKEW_SECONDS
@@ -182,5 +202,7 @@ def _key(ticket: Qr) -> str:
     return f"qr|{ticket.id}"
 
 
-def _text(status: QrStatus, user: int | None = None) -> str:
-    return status.value if user is None else f"{status.value} {user}"
+def _text(stored: StoredStatus) -> str:
+    """As it is kept in state: `CONFIRMED 7 7-Yk3...`."""
+    user = "" if stored.user is None else str(stored.user)
+    return " ".join(part for part in (stored.status.value, user, stored.session) if part)

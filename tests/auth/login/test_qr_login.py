@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gatehouse.auth.audit import Caller, SessionEnd
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD
 
@@ -149,7 +151,53 @@ def test_a_user_disabled_meanwhile_gets_nothing(gatehouse: InProcess, ticket: st
     on_phone(gatehouse, "scan", ticket, phone)
     on_phone(gatehouse, "confirm", ticket, phone)
     gatehouse.run(gatehouse.service.accounts.disable_user("ann"))
-    assert exchange(gatehouse, ticket).code == "A0210"
+    assert exchange(gatehouse, ticket).code == "A0242"
+
+
+@pytest.mark.parametrize("end", ["logout", "new password", "ended by an operator"])
+def test_what_ended_sessions_confirmed_is_void(gatehouse: InProcess, ticket: str, end: str) -> None:
+    """A thief with an access token must not have a session left once the owner has ended the one it belongs to."""
+    stolen = gatehouse.login("ann").data["accessToken"]
+    on_phone(gatehouse, "scan", ticket, stolen)
+    on_phone(gatehouse, "confirm", ticket, stolen)
+    accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
+    user = gatehouse.run(accounts.user("ann")).user.id
+    if end == "logout":
+        gatehouse.logout(stolen)
+    elif end == "new password":
+        gatehouse.run(accounts.set_password("ann", hash_password("a wholly different phrase")))
+    else:
+        gatehouse.run(sessions.end_all(user, SessionEnd.OPERATOR, Caller()))
+    assert exchange(gatehouse, ticket).code == "A0242"
+    assert gatehouse.run(sessions.of_user(user)) == []
+
+
+def test_a_password_that_changes_during_the_exchange_leaves_no_session(
+    gatehouse: InProcess, ticket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stolen = gatehouse.login("ann").data["accessToken"]
+    on_phone(gatehouse, "scan", ticket, stolen)
+    on_phone(gatehouse, "confirm", ticket, stolen)
+    accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
+    open_session = sessions.open
+
+    async def slow_open(user: int, caller: Caller) -> Session:
+        await accounts.set_password("ann", hash_password("a wholly different phrase"))
+        return await open_session(user, caller)
+
+    monkeypatch.setattr(sessions, "open", slow_open)
+    assert exchange(gatehouse, ticket).code == "A0242"
+    assert gatehouse.run(sessions.of_user(gatehouse.run(accounts.user("ann")).user.id)) == []
+
+
+def test_the_session_of_the_phone_may_be_the_one_that_makes_room(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "single", sessions_per_user=1) as gatehouse:
+        phone = gatehouse.login().data["accessToken"]
+        ticket = gatehouse.request("POST", f"{PATH}/generate", **DESK).data["ticket"]
+        on_phone(gatehouse, "scan", ticket, phone)
+        on_phone(gatehouse, "confirm", ticket, phone)
+        assert gatehouse.me(exchange(gatehouse, ticket).data["accessToken"]).status == 200
+        assert gatehouse.me(phone).status == 401
 
 
 def test_of_a_thousand_exchanges_one_opens_a_session(gatehouse: InProcess, ticket: str) -> None:
