@@ -294,12 +294,12 @@ async def test_migrations_make_the_schema_of_the_code(database: Database) -> Non
 
 async def test_of_several_first_starts_one_makes_the_administrator(database: Database) -> None:
     async def first_start() -> str | None:
-        async with migrate.exclusive(database) as patient:
+        async with migrate.exclusive(database) as unlimited:
             return await bootstrap(
-                users=Users(patient),
-                roles=Roles(patient),
-                departments=Departments(patient),
-                keys=Keys(patient),
+                users=Users(unlimited),
+                roles=Roles(unlimited),
+                departments=Departments(unlimited),
+                keys=Keys(unlimited),
                 secret=b"x" * 32,
                 algorithm="ES256",
                 password="",

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int], None]
 
 BATCH = 1_000
-# Which nodes serve is true of a database, not of its accounts.
+# The table of nodes says who uses the database itself, so it is not copied.
 TABLES = tuple(table for table in metadata.sorted_tables if table is not nodes)
 
-# How far a move has come; it is in the target from the first batch until everything has been verified.
-moving = Table(
+# Progress of the copy, a row for each table: in the target from the first batch until everything has been verified.
+move_progress = Table(
     "moving",
     MetaData(),
     Column("name", String(64), primary_key=True),
@@ -72,23 +72,23 @@ async def copy_accounts(source: Database, target: Database, progress: Progress) 
     """Both must be at this release's schema, and the target empty or left by a move that was interrupted."""
     await migrate.check(source)
     await migrate.check(target)
-    async with source.writing() as held:  # the write lock: the source does not change until we are done
-        await _begin(held, target)
+    async with source.writing() as source_connection:  # the write lock: the source does not change until we are done
+        await _begin(source_connection, target)
         for table in TABLES:
-            await _copy(held, target, table, progress)
-        moved = [await _verify(held, target, table, progress) for table in TABLES]
-        await _continue_sequences(held, target)
+            await _copy(source_connection, target, table, progress)
+        moved = [await _verify(source_connection, target, table, progress) for table in TABLES]
+        await _continue_sequences(source_connection, target)
     async with target.writing() as db:
-        await db.run_sync(moving.drop)
+        await db.run_sync(move_progress.drop)
     return moved
 
 
-async def _begin(held: AsyncConnection, target: Database) -> None:
-    """Make the record of the move, or find the one of an earlier try at the same source."""
-    source = await _fingerprint(held)
+async def _begin(source_connection: AsyncConnection, target: Database) -> None:
+    """Create the table of progress, or find the one that an interrupted move of the same source left."""
+    source = await _fingerprint(source_connection)
     async with target.writing() as db:
-        if await db.run_sync(lambda sync: sync.dialect.has_table(sync, moving.name)):
-            if await db.scalar(select(moving.c.source).limit(1)) != source:
+        if await db.run_sync(lambda sync: sync.dialect.has_table(sync, move_progress.name)):
+            if await db.scalar(select(move_progress.c.source).limit(1)) != source:
                 raise MoveRefused("the target holds an unfinished move from another database: empty it first")
             return
         for table in TABLES:
@@ -97,37 +97,43 @@ async def _begin(held: AsyncConnection, target: Database) -> None:
                     f"the target has rows in {table.name} already: move into an empty database,"
                     " after `gatehouse migrate` and before the first `gatehouse serve`"
                 )
-        await db.run_sync(moving.create)
-        await db.execute(insert(moving), [{"name": table.name, "source": source, "rows": 0} for table in TABLES])
+        await db.run_sync(move_progress.create)
+        await db.execute(insert(move_progress), [{"name": table.name, "source": source, "rows": 0} for table in TABLES])
 
 
-async def _fingerprint(held: AsyncConnection) -> str:
+async def _fingerprint(source_connection: AsyncConnection) -> str:
     """Which database this is: no two have the same signing keys."""
-    kids = (await held.scalars(select(signing_keys.c.kid).order_by(signing_keys.c.created))).all()
+    kids = (await source_connection.scalars(select(signing_keys.c.kid).order_by(signing_keys.c.created))).all()
     return hashlib.sha256(" ".join(kids).encode()).hexdigest()
 
 
-async def _copy(held: AsyncConnection, target: Database, table: Table, progress: Progress) -> None:
-    total = await _count(held, table)
+async def _copy(source_connection: AsyncConnection, target: Database, table: Table, progress: Progress) -> None:
+    total = await _count(source_connection, table)
     async with target.reading() as db:
         position, done = (
-            await db.execute(select(moving.c.position, moving.c.rows).where(moving.c.name == table.name))
+            await db.execute(
+                select(move_progress.c.position, move_progress.c.rows).where(move_progress.c.name == table.name)
+            )
         ).one()
     after = _decode_position(table, position) if position else None
     progress(table.name, done, total)
-    async for rows in _batches(held, table, after):
+    async for rows in _batches(source_connection, table, after):
         done += len(rows)
         reached = msgspec.json.encode(_key(table, rows[-1])).decode()
         async with target.writing() as db:
             await db.execute(insert(table), [dict(row._mapping) for row in rows])  # noqa: SLF001 - its public name
-            await db.execute(update(moving).where(moving.c.name == table.name).values(position=reached, rows=done))
+            await db.execute(
+                update(move_progress).where(move_progress.c.name == table.name).values(position=reached, rows=done)
+            )
         progress(table.name, done, total)
 
 
-async def _batches(held: AsyncConnection, table: Table, after: list[Any] | None) -> AsyncIterator[Sequence[Row[Any]]]:
+async def _batches(
+    source_connection: AsyncConnection, table: Table, after: list[Any] | None
+) -> AsyncIterator[Sequence[Row[Any]]]:
     if "parent" in table.c:
         # The parent of a row may have a higher id: copy all rows at once, parents first. These tables are small.
-        if after is None and (tree := await _parents_first(held, table)):
+        if after is None and (tree := await _parents_first(source_connection, table)):
             yield tree
         return
     key = list(table.primary_key.columns)
@@ -135,15 +141,15 @@ async def _batches(held: AsyncConnection, table: Table, after: list[Any] | None)
         query = select(table).order_by(*key).limit(BATCH)
         if after is not None:
             query = query.where(tuple_(*key) > tuple_(*after))
-        rows = (await held.execute(query)).all()
+        rows = (await source_connection.execute(query)).all()
         if not rows:
             return
         yield rows
         after = _key(table, rows[-1])
 
 
-async def _parents_first(held: AsyncConnection, table: Table) -> list[Row[Any]]:
-    left = {row.id: row for row in await held.execute(select(table).order_by(table.c.id))}
+async def _parents_first(source_connection: AsyncConnection, table: Table) -> list[Row[Any]]:
+    left = {row.id: row for row in await source_connection.execute(select(table).order_by(table.c.id))}
     ordered: dict[int | None, Row[Any]] = {}
     while ready := [row for row in left.values() if row.parent is None or row.parent in ordered]:
         for row in ready:
@@ -169,8 +175,10 @@ async def _count(db: AsyncConnection, table: Table) -> int:
     return (await db.scalar(select(func.count()).select_from(table))) or 0
 
 
-async def _verify(held: AsyncConnection, target: Database, table: Table, progress: Progress) -> CopiedTable:
-    sent = await _sum(held, table)
+async def _verify(
+    source_connection: AsyncConnection, target: Database, table: Table, progress: Progress
+) -> CopiedTable:
+    sent = await _sum(source_connection, table)
     async with target.reading() as db:
         arrived = await _sum(db, table)
     if sent != arrived:
@@ -192,9 +200,9 @@ async def _sum(db: AsyncConnection, table: Table) -> CopiedTable:
     return CopiedTable(str(table.name), rows, f"{total % 2**256:064x}")
 
 
-async def _continue_sequences(held: AsyncConnection, target: Database) -> None:
+async def _continue_sequences(source_connection: AsyncConnection, target: Database) -> None:
     """The next number of each table follows the highest that was ever given, rows deleted since included."""
-    used = {row.name: row.seq for row in await held.execute(text("SELECT name, seq FROM sqlite_sequence"))}
+    used = {row.name: row.seq for row in await source_connection.execute(text("SELECT name, seq FROM sqlite_sequence"))}
     async with target.writing() as db:
         for table in TABLES:
             if "id" not in table.c:

@@ -28,7 +28,7 @@ POOL_SIZE = 8
 WAIT_SECONDS = 2.0
 TRANSACTION_SECONDS = 3.0
 RECYCLE_SECONDS = 1800
-BUSY_SECONDS = 5.0
+SQLITE_BUSY_SECONDS = 5.0
 
 
 def engine_for(url: str) -> AsyncEngine:
@@ -60,8 +60,7 @@ def _postgresql(url: URL) -> AsyncEngine:
 
     @event.listens_for(engine.sync_engine, "invalidate")
     def _on_invalidate(connection: Any, _record: object, _problem: object) -> None:
-        # What is not trusted any more is dropped, not closed: a server that does not answer would not answer
-        # to a goodbye either, and the request would wait for it once more.
+        # Terminated, not closed: to close a connection waits for the server, which may not answer.
         connection.driver_connection.terminate()
 
     return engine
@@ -74,13 +73,13 @@ def _sqlite(path: str) -> AsyncEngine:
         pool_size=2,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
-        connect_args={"timeout": BUSY_SECONDS},
+        connect_args={"timeout": SQLITE_BUSY_SECONDS},
     )
 
     @event.listens_for(engine.sync_engine, "connect")
     def _prepare(connection: Any, _record: object) -> None:
-        # The driver must not begin transactions behind our back: `_begin` below does it, and takes the write
-        # lock at once, so that two writers wait for each other instead of failing half-way.
+        # The driver must not begin transactions implicitly: `_begin` below does it, and takes the write lock at
+        # once, so that the second of two writers waits instead of failing half-way.
         connection.isolation_level = None
         cursor = connection.cursor()
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
@@ -95,27 +94,26 @@ def _sqlite(path: str) -> AsyncEngine:
     return engine
 
 
-def _sqlite_nearby(path: str) -> Engine:
-    """One connection for `look_up`, without transactions: each statement sees all that was committed before it."""
+def _sqlite_sync_engine(path: str) -> Engine:
+    """One connection for `fetch_rows`, in autocommit: each statement sees all that was committed before it."""
     return create_engine(
         f"sqlite:///{path}",
         poolclass=StaticPool,
         pool_reset_on_return=None,
         isolation_level="AUTOCOMMIT",
-        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        connect_args={"timeout": SQLITE_BUSY_SECONDS, "check_same_thread": False},
     )
 
 
 class Database:
     """Transactions over one engine, and single statements. Every query of the accounts runs inside one of these."""
 
-    def __init__(self, url: str, *, patient: bool = False) -> None:
-        """A request must not wait long for a database; a migration is `patient`. `ValueError` for a bad URL."""
+    def __init__(self, url: str, *, timeout: float | None = TRANSACTION_SECONDS) -> None:
+        """Limit transactions on PostgreSQL to `timeout` seconds; migrations have none. `ValueError` for a bad URL."""
         self.engine = engine_for(url)
-        self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._nearby = _sqlite_nearby(str(self.path)) if self.path else None
-        limited = not patient and self.engine.dialect.name == "postgresql"
-        self._seconds = TRANSACTION_SECONDS if limited else None
+        self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._sync_engine = _sqlite_sync_engine(str(self.path)) if self.path else None
+        self._timeout = timeout if self.engine.dialect.name == "postgresql" else None
         self._outages: tuple[type[Exception], ...] = (
             SQLAlchemyError,
             OSError,
@@ -134,24 +132,24 @@ class Database:
         async with self._connected(reading=False) as connection, connection.begin():
             yield connection
 
-    async def look_up(self, query: Select[Any] | CompoundSelect[Any], **values: Any) -> Sequence[Any]:
-        """The few rows that one statement finds by a key.
+    async def fetch_rows(self, query: Select[Any] | CompoundSelect[Any], **values: Any) -> Sequence[Any]:
+        """The rows of one statement that finds a few by a key.
 
-        In an SQLite file that takes fifty microseconds. To hand each step of it to a thread and wait for its turn takes
-        twenty times as long, so it is done where it is asked for.
+        In an SQLite file that takes fifty microseconds. A thread for it would take twenty times as long, so it runs
+        synchronously, on the thread of the event loop.
         """
         with self._failures():
-            if self._nearby is not None:
-                with self._nearby.connect() as here:
-                    return here.execute(query, values).all()
-            async with asyncio.timeout(self._seconds), self._at_once.connect() as connection:
+            if self._sync_engine is not None:
+                with self._sync_engine.connect() as sync_connection:
+                    return sync_connection.execute(query, values).all()
+            async with asyncio.timeout(self._timeout), self._autocommit_engine.connect() as connection:
                 rows: Sequence[Any] = (await connection.execute(query, values)).all()
                 return rows
 
     @asynccontextmanager
     async def _connected(self, *, reading: bool) -> AsyncIterator[AsyncConnection]:
         with self._failures():
-            async with asyncio.timeout(self._seconds), self.engine.connect() as connection:
+            async with asyncio.timeout(self._timeout), self.engine.connect() as connection:
                 yield await connection.execution_options(reading=reading)
 
     @contextmanager
@@ -177,7 +175,7 @@ class Database:
             return float(await connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
 
     async def advice(self) -> list[str]:
-        """What the server lacks to keep our promises, a sentence each; empty if all is well."""
+        """Warnings about the server's configuration, a sentence each."""
         if self.path:
             return []
         async with self.reading() as connection:
@@ -199,8 +197,8 @@ class Database:
         return found
 
     async def close(self) -> None:
-        if self._nearby is not None:
-            self._nearby.dispose()
+        if self._sync_engine is not None:
+            self._sync_engine.dispose()
         await self.engine.dispose()
 
     @property

@@ -43,7 +43,7 @@ class Factors:
         self._database = database
 
     async def totp(self, user: int) -> StoredTotp | None:
-        found = await self._database.look_up(_TOTP, user=user)
+        found = await self._database.fetch_rows(_TOTP, user=user)
         return StoredTotp(*found[0]) if found else None
 
     async def begin_totp(self, user: int, sealed: bytes, at: float) -> bool:
@@ -97,7 +97,7 @@ class Factors:
             await _replace_codes(db, user, digests)
 
     async def has_recovery_code(self, user: int, digest: bytes) -> bool:
-        return bool(await self._database.look_up(_HAS_CODE, user_id=user, given=digest))
+        return bool(await self._database.fetch_rows(_HAS_CODE, user_id=user, given=digest))
 
     async def use_recovery_code(self, user: int, digest: bytes, at: float) -> bool:
         """Use a code up; True for exactly one caller."""
@@ -108,7 +108,7 @@ class Factors:
         return result.rowcount == 1
 
     async def recovery_codes_left(self, user: int) -> int:
-        [(left,)] = await self._database.look_up(_CODES_LEFT, user_id=user)
+        [(left,)] = await self._database.fetch_rows(_CODES_LEFT, user_id=user)
         return int(left)
 
     # The master secret changes

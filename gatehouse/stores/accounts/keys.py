@@ -107,7 +107,7 @@ class ServiceKeyStore:
         return [ServiceKey(*row) for row in rows]
 
     async def by_digest(self, digest: bytes) -> ServiceKey | None:
-        found = await self._database.look_up(_BY_DIGEST, digest=digest)
+        found = await self._database.fetch_rows(_BY_DIGEST, digest=digest)
         return ServiceKey(*found[0]) if found else None
 
     async def add(self, name: str, digest: bytes, created: float) -> None:

@@ -27,7 +27,7 @@ class LoginPlaces:
 
     async def record(self, user: int, place: str, at: float) -> bool:
         """Store the place; True if the user has other known places and this one is new."""
-        found = await self._database.look_up(_LAST, user_id=user, place_seen=place)
+        found = await self._database.fetch_rows(_LAST, user_id=user, place_seen=place)
         if not found:
             return await self._add(user, place, at)
         if found[0].last < at - RENEWED_SECONDS:

@@ -61,18 +61,18 @@ async def check(database: Database) -> None:
 
 
 async def migrate(database: Database) -> Migrated:
-    """Apply what is missing. A file is copied aside before it changes."""
+    """Apply the missing migrations. An SQLite file is backed up first."""
     found = await current(database)
     if found == HEAD:
         return Migrated(found, HEAD)
-    async with exclusive(database) as patient:
-        found = await current(patient)
+    async with exclusive(database) as unlimited:
+        found = await current(unlimited)
         if found == HEAD:
             return Migrated(found, HEAD)
         if found is not None and found > HEAD:
             raise MigrationNeeded(f"the accounts database is at version {found}, newer than this release ({HEAD})")
-        backup = back_up(patient.path, found) if patient.path and found is not None else None
-        async with patient.writing() as connection:
+        backup = back_up(unlimited.path, found) if unlimited.path and found is not None else None
+        async with unlimited.writing() as connection:
             await connection.run_sync(_upgrade)
     return Migrated(found, HEAD, backup)
 
@@ -91,14 +91,14 @@ async def exclusive(database: Database) -> AsyncIterator[Database]:
         finally:
             os.close(handle)
         return
-    patient = Database(database.engine.url.render_as_string(hide_password=False), patient=True)
+    unlimited = Database(database.engine.url.render_as_string(hide_password=False), timeout=None)
     try:
         # Held by the transaction, so that it is released with the connection even if this process is killed.
-        async with patient.reading() as connection:
+        async with unlimited.reading() as connection:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
-            yield patient
+            yield unlimited
     finally:
-        await patient.close()
+        await unlimited.close()
 
 
 def back_up(path: Path, version: str) -> Path:

@@ -52,12 +52,12 @@ class Passkeys:
         self._database = database
 
     async def by_credential(self, credential: bytes) -> Passkey | None:
-        found = await self._database.look_up(_BY_CREDENTIAL, credential_id=credential)
+        found = await self._database.fetch_rows(_BY_CREDENTIAL, credential_id=credential)
         return _passkey(found[0]) if found else None
 
     async def of_user(self, user: int) -> Sequence[Passkey]:
         """Oldest first."""
-        return [_passkey(row) for row in await self._database.look_up(_OF_USER, user_id=user)]
+        return [_passkey(row) for row in await self._database.fetch_rows(_OF_USER, user_id=user)]
 
     async def owners(self, users: Sequence[int]) -> Sequence[int]:
         """Which of these users have one."""

@@ -149,12 +149,12 @@ class Users:
         self._database = database
 
     async def by_name(self, username: str) -> User | None:
-        found = await self._database.look_up(_BY_NAME, name=name_key(username))
+        found = await self._database.fetch_rows(_BY_NAME, name=name_key(username))
         return User(*found[0]) if found else None
 
     async def credentials(self, username: str) -> Credentials | None:
         """User and second factor in one read, so that those without one lose no time at login."""
-        found = await self._database.look_up(_CREDENTIALS, name=name_key(username))
+        found = await self._database.fetch_rows(_CREDENTIALS, name=name_key(username))
         if not found:
             return None
         *columns, password_login, totp = found[0]
@@ -162,14 +162,14 @@ class Users:
 
     async def profile(self, user: int) -> Profile | None:
         # Not in one transaction: a change in between raises the user's epoch, so the profile is read again.
-        found = await self._database.look_up(_BY_ID, user=user)
+        found = await self._database.fetch_rows(_BY_ID, user=user)
         if not found:
             return None
         profile = User(*found[0])
-        if await self._database.look_up(_DISABLED_ABOVE, department=profile.department):
+        if await self._database.fetch_rows(_DISABLED_ABOVE, department=profile.department):
             return Profile(profile, (), ())
-        enabled = await self._database.look_up(_ENABLED_ROLES, user=user)
-        perms = await self._database.look_up(_PERMS, roles=[role.id for role in enabled])
+        enabled = await self._database.fetch_rows(_ENABLED_ROLES, user=user)
+        perms = await self._database.fetch_rows(_PERMS, roles=[role.id for role in enabled])
         chosen = await self._chosen_departments([role.id for role in enabled if role.data_scope == CHOSEN_DEPARTMENTS])
         return Profile(
             profile,
@@ -181,13 +181,13 @@ class Users:
     async def _chosen_departments(self, role_ids: Sequence[int]) -> dict[int, list[int]]:
         chosen: dict[int, list[int]] = {}
         if role_ids:
-            for row in await self._database.look_up(_CHOSEN_DEPARTMENTS, roles=role_ids):
+            for row in await self._database.fetch_rows(_CHOSEN_DEPARTMENTS, roles=role_ids):
                 chosen.setdefault(row.role, []).append(row.department)
         return chosen
 
     async def every_perm(self) -> Sequence[str]:
         """All perms that some role gives or some button carries."""
-        return [row.perm for row in await self._database.look_up(_EVERY_PERM)]
+        return [row.perm for row in await self._database.fetch_rows(_EVERY_PERM)]
 
     async def page(self, *, after: int = 0, limit: int = 100, search: str = "") -> Sequence[Profile]:
         """Users in the order of their ids, with the codes of all roles they hold; perms are left out."""

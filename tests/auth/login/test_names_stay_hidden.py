@@ -55,7 +55,7 @@ def test_a_login_takes_the_same_work_for_every_name(
     """The time is what the work takes: hashes of one cost, questions to state, questions to the accounts."""
     hashed: list[str] = []
     asked: list[str] = []
-    check, look_up = hash_pool.check_password, gatehouse.service.database.look_up
+    check, fetch_rows = hash_pool.check_password, gatehouse.service.database.fetch_rows
 
     def counted(stored: str, password: str) -> Verdict:
         hashed.append(stored.rpartition("$")[0].rpartition("$")[0])
@@ -63,11 +63,11 @@ def test_a_login_takes_the_same_work_for_every_name(
 
     async def looked_up(query: object, **values: object) -> object:
         asked.append(str(query))
-        return await look_up(query, **values)  # type: ignore[arg-type]
+        return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(hash_pool, "check_password", counted)
     monkeypatch.setattr(hash_pool, "STARVED_SECONDS", math.inf)  # on a busy machine a hash may be done twice
-    monkeypatch.setattr(type(gatehouse.service.database), "look_up", lambda _self, query, **v: looked_up(query, **v))
+    monkeypatch.setattr(type(gatehouse.service.database), "fetch_rows", lambda _self, query, **v: looked_up(query, **v))
     works = []
     for name in NAMES:
         for _ in range(failures):

@@ -262,13 +262,13 @@ def test_a_login_without_a_factor_asks_the_stores_no_more_than_before(gatehouse:
     """Two reads of the user: before the password is hashed, and after. And nothing else of the accounts."""
     asked: list[str] = []
     database = gatehouse.service.database
-    look_up = database.look_up
+    fetch_rows = database.fetch_rows
 
     async def counted(query: object, **values: object) -> object:
         asked.append(str(query))
-        return await look_up(query, **values)  # type: ignore[arg-type]
+        return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
-    database.look_up = counted  # type: ignore[method-assign, assignment]
+    database.fetch_rows = counted  # type: ignore[method-assign, assignment]
     gatehouse.login("plain", changes={"captchaCode": ANSWER})
     users = [query for query in asked if "FROM users" in query and "name_key = " in query]
     assert len(users) == 2
@@ -285,17 +285,17 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
     only = gatehouse.run(accounts.add_user(NewUser("passkeys", "Passkeys", HASHED, 1, 0)))
     gatehouse.run(accounts.users.change(only, password_login=False))
     asked: list[str] = []
-    look_up, unseal = gatehouse.service.database.look_up, TotpVault.open
+    fetch_rows, unseal = gatehouse.service.database.fetch_rows, TotpVault.open
 
     async def looked_up(_database: object, query: object, **values: object) -> object:
         asked.append(str(query))
-        return await look_up(query, **values)  # type: ignore[arg-type]
+        return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
     def opened(vault: TotpVault, user: int, sealed: bytes) -> bytes:
         asked.append("unseal")
         return unseal(vault, user, sealed)
 
-    monkeypatch.setattr(type(gatehouse.service.database), "look_up", looked_up)
+    monkeypatch.setattr(type(gatehouse.service.database), "fetch_rows", looked_up)
     monkeypatch.setattr(TotpVault, "open", opened)
     in_captcha_field(gatehouse, code, "warm-up")  # counts the bcrypt users, once in ten minutes
     works = []
