@@ -36,7 +36,7 @@ class Subject:
         self, data: Path, *, workers: int = 1, pinned: bool = True, python: Path | None = None, **settings: object
     ) -> None:
         """`python` is that of another release; without it, the working tree serves."""
-        self.running = Running(data, workers=workers, log_level="warning", sessions_per_user=10_000, **settings)
+        self.running = Running(data, workers=workers, sessions_per_user=10_000, **settings)
         if python is not None:
             self.running.command[0] = str(python)
             self.running.folder = python.parents[2]

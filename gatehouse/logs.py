@@ -7,9 +7,15 @@ that one import, unless a command has loaded it already. To switch the trick off
 
 from __future__ import annotations
 
+import asyncio
+import atexit
+import json
 import logging
 import sys
-from typing import Any
+import threading
+from typing import Any, TextIO
+
+import msgspec
 
 _hidden = "rich" not in sys.modules
 if _hidden:
@@ -28,11 +34,9 @@ def named(name: str) -> Any:
 def configure(level: str, form: str, *, cached: bool = True) -> None:
     """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
     pretty = form == "pretty" or (form == "auto" and sys.stderr.isatty())
-    renderer: structlog.typing.Processor
-    if pretty:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    else:
-        renderer = structlog.processors.JSONRenderer()
+    renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if pretty else _as_json
+    lines = Lines(sys.stderr)
+    atexit.register(lines.flush)
     structlog.configure(
         processors=[
             structlog.stdlib.add_log_level,
@@ -41,6 +45,55 @@ def configure(level: str, form: str, *, cached: bool = True) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=lambda *_: lines,
         cache_logger_on_first_use=cached,
     )
+
+
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+def _as_json(_logger: object, _method: str, event: structlog.typing.EventDict) -> str:
+    """ASCII only: other characters are escaped, since some of them end a line or steer a terminal."""
+    try:
+        return msgspec.json.format(_encode(event), indent=0).decode("ascii")
+    except (TypeError, ValueError, OverflowError):  # characters or numbers that this encoder leaves to the slower one
+        return json.dumps(event, default=repr)
+
+
+class Lines:
+    """Writes lines, those of one iteration of the event loop together, since under load a write for each request costs
+    more than the line. From `warning` upwards a line does not wait.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._waiting: list[str] = []
+        self._flushing_loop: asyncio.AbstractEventLoop | None = None  # the loop that will flush, if one was asked to
+        self._writing = threading.Lock()
+
+    def info(self, line: str) -> None:
+        self._waiting.append(line)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # a thread without one
+            self.flush()
+        else:
+            if loop is not self._flushing_loop:
+                self._flushing_loop = loop
+                loop.call_soon(self.flush)
+
+    def warning(self, line: str) -> None:
+        self._waiting.append(line)
+        self.flush()
+
+    debug = info
+    error = critical = warning
+
+    def flush(self) -> None:
+        with self._writing:
+            self._flushing_loop = None
+            lines, self._waiting = self._waiting, []
+            if lines:
+                self._file.write("\n".join(lines) + "\n")
+                self._file.flush()
