@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ROOT = "ROOT"
 ADMIN = "ADMIN"
 
+RESET_PASSWORD = "sys:user:reset-password"
+
 _SYSTEM = "sys:"
 # The current name of an action comes first.
 _GENERATIONS = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset"))
@@ -37,7 +39,7 @@ MANAGEMENT_PERMS = tuple(
 
 
 # Consoles from 2.11 to 2.25 call it by four segments, which users/me cannot show.
-_CANONICAL = {"sys:user:password:reset": "sys:user:reset-password"}
+_CANONICAL = {"sys:user:password:reset": RESET_PASSWORD}
 
 
 def canonical(perm: str) -> str:

@@ -2,17 +2,22 @@
 
 Anyone who may set a user's password may make one. It carries a sealed ticket that is valid for a day, once, and only
 while the stored password stays as it is: each use, and every other change of the password, voids all links of the user.
-It opens no session, so a second factor is asked for as at every login.
+So does a user who gets more than the maker of the link has, or a maker who may not set passwords any more. It opens no
+session, so a second factor is asked for as at every login.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatehouse.auth.accounts import authority
+from gatehouse.auth.accounts.authority import Actor
 from gatehouse.auth.audit import Event
 from gatehouse.auth.factors.user_tickets import UserTickets
 from gatehouse.auth.passwords.policy import password_problem
-from gatehouse.auth.refusals import PasswordRefused, TicketGone
+from gatehouse.auth.perms import RESET_PASSWORD, allows
+from gatehouse.auth.refusals import CannotManage, PasswordRefused, TicketGone
+from gatehouse.auth.sessions.profiles import effective_profile
 from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.errors import Missing
 
@@ -20,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.accounts.accounts import Accounts
-    from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.audit import Audit, Caller
     from gatehouse.auth.keys.ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
+    from gatehouse.stores.accounts.users import User
 
 LINK_SECONDS = 24 * 3600
 
@@ -54,11 +59,12 @@ class PasswordLinks:
         self._page = page
 
     async def make(self, actor: Actor, user: int) -> PasswordLink:
+        authority.require_others(actor, [user])
         await self._accounts.user_changes.require_can_manage(actor, user)
         profile = await self._accounts.users.profile(user)
         if profile is None:
             raise Missing(f"there is no user {user}")
-        ticket = self._tickets.make(profile.user)
+        ticket = self._tickets.make(profile.user, actor.user)
         self._audit.record(Event.PASSWORD_LINK_MADE, actor.caller, user=user, actor=actor.user)
         # Behind the hash, which browsers send nowhere: it reaches no log of a server or a proxy.
         return PasswordLink(f"{self._page}#{ticket.text}", ticket.expires)
@@ -66,12 +72,12 @@ class PasswordLinks:
     async def owner(self, ticket: str, caller: Caller) -> str:
         """The name of the user whose password it sets."""
         await self._throttle.admit_login(caller.address)
-        return (await self._tickets.user_of(ticket)).username
+        return (await self._user_of(ticket)).username
 
     async def use(self, ticket: str, password: str, caller: Caller) -> None:
         """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
         await self._throttle.admit_login(caller.address)
-        user = await self._tickets.user_of(ticket)
+        user = await self._user_of(ticket)
         if problem := password_problem(password, user.username):
             raise PasswordRefused(problem)
         with self._hashes.reserve(name_key(user.username)):
@@ -79,3 +85,20 @@ class PasswordLinks:
         # Only one of several uses at once finds the stored hash as the ticket describes it.
         if not await self._accounts.replace_own_password(user.id, user.password, hashed, caller):
             raise TicketGone("the password was changed since")
+
+    async def _user_of(self, ticket: str) -> User:
+        user, maker = await self._tickets.open(ticket)
+        if maker is not None:
+            await self._require_maker(maker, user.id)
+        return user
+
+    async def _require_maker(self, maker: int, user: int) -> None:
+        """Else a link would outlive the right to make it, for a day: the user may be an administrator by now."""
+        profile = await effective_profile(self._accounts.users, maker)
+        if profile is None or not profile.user.enabled or not allows(profile.perms, RESET_PASSWORD):
+            raise TicketGone("who made it may not set passwords any more")
+        try:
+            actor = Actor(maker, frozenset(profile.roles), frozenset(profile.perms))
+            await self._accounts.user_changes.require_can_manage(actor, user)
+        except CannotManage:
+            raise TicketGone("the user holds more than who made it") from None

@@ -89,7 +89,8 @@ class UserChanges:
         await self._change_roles(actor, user, unwanted, give=False)
 
     async def reset_password(self, actor: Actor, user: int, password: str) -> None:
-        """Checks the password by the policy; all sessions of the user end."""
+        """Checks the password by the policy; all sessions of the user end. One's own takes the current password."""
+        authority.require_others(actor, [user])
         async with self._changes.transaction() as change:
             target = await self._target(change, actor, user)
         if problem := password_problem(password, target.user.username):

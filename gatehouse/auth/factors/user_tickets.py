@@ -21,6 +21,7 @@ class UserTicket(msgspec.Struct, array_like=True):
     username: str
     user: int
     password: bytes  # a digest of the stored hash
+    maker: int | None = None  # the user who made it for this one
 
 
 class UserTickets:
@@ -28,11 +29,15 @@ class UserTickets:
         self._tickets = Tickets(ring, purpose, UserTicket, seconds, clock)
         self._users = users
 
-    def make(self, user: User) -> Ticket[UserTicket]:
-        return self._tickets.make(UserTicket(user.username, user.id, _digest(user)))
+    def make(self, user: User, maker: int | None = None) -> Ticket[UserTicket]:
+        return self._tickets.make(UserTicket(user.username, user.id, _digest(user), maker))
 
     async def user_of(self, text: str) -> User:
         """The user the ticket was issued to, if the account has not changed since."""
+        return (await self.open(text))[0]
+
+    async def open(self, text: str) -> tuple[User, int | None]:
+        """The same with the maker."""
         ticket = self._tickets.open(text)
         found = await self._users.credentials(ticket.content.username) if ticket else None
         if ticket is None or found is None:
@@ -40,7 +45,7 @@ class UserTickets:
         user = found.user
         if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
             raise TicketGone("the account has changed")
-        return user
+        return user, ticket.content.maker
 
 
 def _digest(user: User) -> bytes:

@@ -137,3 +137,41 @@ def test_nobody_does_this_to_those_who_hold_more(user: Callable[..., Console]) -
     helper.refused("A0301", "PUT", "users/1/password", {"password": NEW})
     helper.refused("A0301", "POST", "users/1/password-link")
     helper.refused("A0301", "DELETE", "users/1/second-factor")
+
+
+def test_an_open_session_is_not_enough_to_change_ones_own_way_in(user: Callable[..., Console]) -> None:
+    """One's own password takes the current one, one's own factor a code: who finds an unlocked screen has neither."""
+    helper = user("helper", "sys:user:list", "sys:user:reset-password")
+    gatehouse = helper.gatehouse
+    own = gatehouse.me(helper.token).data["userId"]
+    enrol(
+        lambda method, path, body: gatehouse.request(method, path, body=body, token=helper.token).data, gatehouse.clock
+    )
+    helper.refused("A0301", "PUT", f"users/{own}/password", {"password": NEW})
+    helper.refused("A0301", "PUT", f"users/{own}/password/reset", password=NEW)
+    helper.refused("A0301", "POST", f"users/{own}/password-link")
+    helper.refused("A0301", "DELETE", f"users/{own}/second-factor")
+    assert gatehouse.login("helper", NEW).code == "A0210"
+    assert gatehouse.login("helper").code == "A0220"
+
+
+@pytest.mark.parametrize(
+    "change", ["the user gets more", "the maker has less", "the maker is disabled", "the maker is gone"]
+)
+def test_a_link_is_void_once_its_maker_may_not_make_it(
+    gatehouse: InProcess, user: Callable[..., Console], ann: int, change: str
+) -> None:
+    """Or a link made for a newcomer would set the password of the administrator that the newcomer has become."""
+    helper, accounts = user("helper", "sys:user:reset-password"), gatehouse.service.accounts
+    ticket, kept = link_for(helper, ann), link_for(Console(gatehouse), ann)
+    if change == "the user gets more":
+        gatehouse.run(accounts.grant("ann", ["ADMIN"]))
+    elif change == "the maker has less":
+        gatehouse.run(accounts.deny("HELPER", ["sys:user:reset-password"]))
+    elif change == "the maker is disabled":
+        gatehouse.run(accounts.disable_user("helper"))
+    else:
+        gatehouse.run(accounts.delete_user("helper"))
+    assert gatehouse.request("POST", LINK, body={"ticket": ticket}).code == "A0242"
+    assert use(gatehouse, ticket).code == "A0242"
+    assert use(gatehouse, kept).status == 200

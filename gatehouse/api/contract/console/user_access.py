@@ -52,7 +52,7 @@ OPERATIONS = (
         "sys:user:reset-password",
         body=NewPasswordBody,
         body_required=True,
-        refusals=(refusals.PasswordRefused, refusals.CannotManage, refusals.TooBusy),
+        refusals=(refusals.PasswordRefused, refusals.OwnAccount, refusals.CannotManage, refusals.TooBusy),
     ),
     _operation(
         "make_password_link",
@@ -61,7 +61,10 @@ OPERATIONS = (
         "Make a link with which the user sets a password, once, within a day",
         "sys:user:reset-password",
         data=PasswordLinkData,
-        refusals=(refusals.CannotManage,),
+        refusals=(
+            refusals.OwnAccount,
+            refusals.CannotManage,
+        ),
     ),
     _operation(
         "user_second_factor",
@@ -79,6 +82,9 @@ OPERATIONS = (
         "Remove all second factors of a user: the password alone logs in then",
         "sys:user:reset-password",
         data=FactorsResetData,
-        refusals=(refusals.CannotManage,),
+        refusals=(
+            refusals.OwnAccount,
+            refusals.CannotManage,
+        ),
     ),
 )

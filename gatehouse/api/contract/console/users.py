@@ -158,7 +158,14 @@ OPERATIONS = (
         "Set a user's password; its sessions end",
         "sys:user:reset-password",
         query=ResetQuery,
-        refusals=(refusals.FieldMissing, refusals.PasswordRefused, refusals.CannotManage, Missing, refusals.TooBusy),
+        refusals=(
+            refusals.FieldMissing,
+            refusals.PasswordRefused,
+            refusals.OwnAccount,
+            refusals.CannotManage,
+            Missing,
+            refusals.TooBusy,
+        ),
     ),
     console_operation(
         "user_template", "GET", "users/template", "A sheet to fill in for an import", "sys:user:import", produces=XLSX

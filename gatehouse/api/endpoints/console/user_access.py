@@ -14,6 +14,7 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.passkeys import passkey_data
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.reply import Reply, success
+from gatehouse.auth.accounts import authority
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class UserAccessEndpoints:
 
     async def reset_second_factor(self, request: Request, principal: Principal) -> Reply:
         actor, user = actor_of(request, principal), request.path_id()
+        authority.require_others(actor, [user])
         await self._changes.require_can_manage(actor, user)
         removed = await self._factors.administration.reset(user, request.caller, actor.user)
         return success(FactorsResetData(removed), request.language)
