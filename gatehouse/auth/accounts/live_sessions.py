@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Users read in one request: most of them may have logged out since.
 USERS_PER_REQUEST = 500
 USERS_PER_BATCH = 50
+# More than any id of a user has, and no more than a database takes for a number.
+ID_DIGITS = 18
 
 
 class LiveSession(NamedTuple):
@@ -83,7 +85,7 @@ class LiveSessions:
 
     async def end(self, actor: Actor, session_id: str) -> None:
         owner = session_id.partition("-")[0]
-        if not (owner.isascii() and owner.isdigit()):
+        if not (owner.isascii() and owner.isdigit() and len(owner) <= ID_DIGITS):
             raise NoSuchSession(session_id)
         await self._changes.require_can_manage(actor, int(owner))
         if await self._sessions.end(session_id, SessionEnd.OPERATOR, actor.caller) is None:

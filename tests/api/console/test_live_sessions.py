@@ -40,7 +40,8 @@ def test_end_one_session_and_all_of_a_user(gatehouse: InProcess, console: Consol
     console.done("DELETE", f"sessions/{found['bob']['id']}")
     bob.refused("A0230", "GET", "users/me")
     console.refused("C0113", "DELETE", f"sessions/{found['bob']['id']}")
-    console.refused("C0113", "DELETE", "sessions/nonsense")
+    for made_up in ("nonsense", "9" * 20 + "-x", "9" * 500):
+        console.refused("C0113", "DELETE", f"sessions/{made_up}")
     ended = console.call("DELETE", f"users/{found['ann']['userId']}/sessions")
     assert ended.data == {"ended": 2}
     for gone in (ann, other):

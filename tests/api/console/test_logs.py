@@ -99,6 +99,7 @@ def test_the_log_is_searched_by_words_people_addresses_and_days(
     assert found(createTime=["2030-03-18", "2030-03-18"]) == ["Login from a new place", "Login", "Login"]
     assert found(**{"createTime[0]": "2030-03-17", "createTime[1]": "2030-03-17"}) == ["Login", "User added"]
     assert found(**{"createTime[0]": "", "createTime[1]": ""}) == found()
+    assert found(createTime=["0001-01-01", "9999-12-31"]) == found(), "the first and the last day there are"
     console.refused("A0421", "GET", "logs", createTime="yesterday")
 
 

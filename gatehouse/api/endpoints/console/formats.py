@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from gatehouse.api.http.query import ID_MAX
 from gatehouse.auth.refusals import FieldInvalid
 
 # What the databases' integer columns hold.
 NUMBER_MAX = 2**31 - 1
+DAY_SECONDS = 86_400
 
 
 def console_time(seconds: float) -> str:
@@ -51,5 +52,5 @@ def parse_day(field: str, text: str) -> datetime:
 def span(days: list[str], field: str = "createTime") -> tuple[float | None, float | None]:
     """From the first day up to the end of the second, as times; either may be missing."""
     first = parse_day(field, days[0]).timestamp() if days else None
-    last = (parse_day(field, days[1]) + timedelta(days=1)).timestamp() if len(days) > 1 else None
+    last = parse_day(field, days[1]).timestamp() + DAY_SECONDS if len(days) > 1 else None
     return first, last
