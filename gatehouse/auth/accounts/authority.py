@@ -6,8 +6,8 @@ Nobody can grant more than they have:
 - a user can be edited, disabled, deleted or given a password by those who could grant every role that it holds,
   disabled roles included, and by itself;
 - a role can be changed by those who hold every perm that it gives before and after; only administrators change its
-  code, make one that is called ADMIN, or let it see more data than before, because other services go by the code and
-  the data scope alone;
+  code, enable it, make one that is called ADMIN, or let it see more data than before, because other services go by the
+  code and the data scope alone;
 - only holders of ROOT grant ROOT, or change those who hold it.
 
 An administrator has the role ROOT, or ADMIN with all of `MANAGEMENT_PERMS`. The operator on the command
@@ -56,9 +56,9 @@ class RoleGrant(NamedTuple):
     perms: frozenset[str]
 
 
-# How much of the data each scope of a role shows, by its number: 1 all, 5 chosen departments, 2 the own department and
-# those below, 3 the own department, 4 the own records.
-_SCOPE_WIDTH = {1: 4, 5: 3, 2: 2, 3: 1, 4: 0}
+# What a role's data scope may become without showing more: 1 all, 2 the own department and those below, 3 the own
+# department, 4 the own records, 5 chosen departments, which need not be near the own one.
+_SCOPES_WITHIN = {1: {1, 2, 3, 4, 5}, 2: {2, 3, 4}, 3: {3, 4}, 4: {4}, 5: {4, 5}}
 
 
 def missing_perms(actor: Actor, perms: Iterable[str]) -> list[str]:
@@ -92,7 +92,7 @@ def may_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) ->
 
 def may_widen_scope(actor: Actor, before: int, after: int) -> bool:
     """Whether the actor may change a role's data scope like this."""
-    return actor.is_administrator or _SCOPE_WIDTH.get(after, 4) <= _SCOPE_WIDTH.get(before, 0)
+    return actor.is_administrator or after in _SCOPES_WITHIN.get(before, set())
 
 
 def require_grant(actor: Actor, roles: Iterable[RoleGrant]) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.accounts import policy
+from gatehouse.auth.accounts import authority, policy
+from gatehouse.auth.accounts.users import grants
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import AccountFieldInvalid, CannotManage
 
@@ -38,13 +39,18 @@ class DepartmentChanges:
             before = await change.department(department)
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             # To disable a department, or move it below a disabled one, removes the perms of everybody in it; to enable
-            # or move it back restores them. So it needs an administrator.
+            # or move it back restores them. So it needs an administrator who may do that to each of them.
             concerns = {"enabled", "parent"} & values.keys()
             people = await change.people_in(department) if concerns else []
             if people and not actor.is_administrator:
                 raise CannotManage(f"user {actor.user} may not move or switch department {department}")
+            in_force = await change.is_in_force(department)
             if values:
                 await change.set_department(department, **values)
+            if people and in_force != await change.is_in_force(department):
+                held = await change.roles(await change.roles_in(department, but=actor.user))
+                if not all(authority.may_grant(actor, role) for role in grants(held)):
+                    raise CannotManage(f"somebody in department {department} holds more than user {actor.user}")
         await self._effects.invalidate(people)
         if values:
             self._effects.record(Event.DEPARTMENT_CHANGED, actor, department=department, changed=sorted(values))

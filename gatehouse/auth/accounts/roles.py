@@ -158,7 +158,9 @@ def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[in
 def _require_edit(actor: Actor, before: StoredRole, values: dict[str, Any], chosen: frozenset[int]) -> None:
     after = RoleGrant(values.get("code", before.code), before.perms)
     authority.require_define_role(actor, RoleGrant(before.code, before.perms), after)
-    wider = bool(before.departments) and not chosen <= before.departments
+    if values.get("enabled") and not actor.is_administrator:
+        raise CannotGrant(f"user {actor.user} may not give role {before.code} back to its holders")
+    wider = before.data_scope == DataScope.CHOSEN and not chosen <= before.departments
     scope = values.get("data_scope", before.data_scope)
     if not authority.may_widen_scope(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
         raise CannotGrant(f"user {actor.user} may not let role {before.code} see more")

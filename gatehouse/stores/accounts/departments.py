@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, update
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import departments, users
+from gatehouse.stores.accounts.schema import departments, user_roles, users
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
@@ -97,6 +97,18 @@ class DepartmentChange:
     async def people_in(self, department: int) -> list[int]:
         """Ids of the users in the department and below it."""
         return list(await self.db.scalars(select(users.c.id).where(users.c.department.in_(below([department])))))
+
+    async def roles_in(self, department: int, *, but: int | None) -> list[int]:
+        """Ids of the roles that users in the department and below it hold, enabled or not; `but` is left out."""
+        members = select(users.c.id).where(
+            users.c.department.in_(below([department])), users.c.id.is_distinct_from(but)
+        )
+        return list(await self.db.scalars(select(user_roles.c.role).where(user_roles.c.user.in_(members)).distinct()))
+
+    async def is_in_force(self, department: int) -> bool:
+        """Whether neither it nor a department above it is disabled."""
+        disabled = list(await self.db.scalars(select(departments.c.id).where(~departments.c.enabled)))
+        return not disabled or department not in set(await self.db.scalars(below(disabled)))
 
 
 def _joined(ids: Sequence[int]) -> str:

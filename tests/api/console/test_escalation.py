@@ -72,6 +72,53 @@ def test_a_disabled_role_protects_its_holders_all_the_same(console: Console, use
     manager.refused("A0301", "PUT", f"users/{id_of(console, 'auditor')}/password/reset", password=NEW_PASSWORD)
 
 
+def test_nobody_but_an_administrator_gives_a_disabled_role_back(console: Console, user: Callable[..., Console]) -> None:
+    """Other services go by its code and data scope, so its perms alone do not say what it gives."""
+    accounts = console.gatehouse.service.accounts
+    manager = user("manager", *MANAGES, *ROLES)
+    console.gatehouse.run(accounts.add_role("FINANCE", "Finance", data_scope=1, enabled=False))
+    console.gatehouse.run(accounts.grant("manager", ["FINANCE"]))
+    finance = manager.get(f"roles/{role_id(console, 'FINANCE')}/form")
+    manager.refused("A0301", "PUT", f"roles/{finance['id']}", finance | {"status": 1})
+    assert manager.get("users/me")["roles"] == ["MANAGER"]
+    manager.done("PUT", f"roles/{finance['id']}", finance | {"name": "Money"})
+    console.done("PUT", f"roles/{finance['id']}", finance | {"status": 1})
+    assert manager.get("users/me")["roles"] == ["FINANCE", "MANAGER"]
+
+
+def test_chosen_departments_are_no_way_to_see_more(console: Console, user: Callable[..., Console]) -> None:
+    manager = user("manager", *MANAGES, *ROLES)
+    console.gatehouse.run(console.gatehouse.service.accounts.add_role("NARROW", "Narrow", data_scope=5))
+    form = console.get(f"roles/{role_id(console, 'NARROW')}/form")
+    for more in ({"deptIds": [1]}, {"dataScope": 2}, {"dataScope": 3}):
+        manager.refused("A0301", "PUT", f"roles/{form['id']}", form | more)
+    manager.done("PUT", f"roles/{form['id']}", form | {"dataScope": 4})
+
+
+def test_a_department_is_no_way_around_those_who_hold_more(console: Console, gatehouse: InProcess) -> None:
+    """To disable it takes everything from everybody in it, and to enable it gives everything back."""
+    accounts = gatehouse.service.accounts
+    north, off = (gatehouse.run(accounts.add_department(name, 1)) for name in ("North", "Off"))
+    gatehouse.run(accounts.edit_department(off, enabled=False))
+    gatehouse.run(accounts.add_role("ROOT", "Root"))
+    gatehouse.run(accounts.add_role("EDITOR", "Editor", ["cms:page:edit"]))
+    form: dict[str, Any] = {"name": "North", "parentId": 1, "status": 1}
+    for code in ("ROOT", "EDITOR"):
+        gatehouse.run(accounts.add_user(NewUser(code, code, HASH, north, 0), [code]))
+        other = Console(gatehouse, code)
+        console.refused("A0301", "PUT", f"depts/{north}", form | {"status": 0})
+        console.refused("A0301", "PUT", f"depts/{north}", form | {"parentId": off})
+        console.done("PUT", f"depts/{north}", form | {"name": "N", "parentId": 0})
+        assert other.get("users/me")["roles"] == [code]
+        gatehouse.run(accounts.edit_department(north, parent=off))
+        console.refused("A0301", "PUT", f"depts/{north}", form)
+        console.refused("A0301", "PUT", f"depts/{off}", {"name": "Off", "parentId": 1, "status": 1})
+        assert other.get("users/me")["roles"] == []
+        gatehouse.run(accounts.edit_department(north, parent=1))
+        gatehouse.run(accounts.delete_user(code))
+    console.done("PUT", f"depts/{north}", form | {"status": 0})
+
+
 def test_the_last_administrator_stays(console: Console, gatehouse: InProcess) -> None:
     own = console.get("users/1/form")
     admin = console.get(f"roles/{role_id(console, 'ADMIN')}/form")
