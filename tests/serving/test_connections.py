@@ -110,6 +110,31 @@ def test_headers_have_a_size(impatient: Running) -> None:
     assert not answer or answer.startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        b"hello\r\n\r\n",
+        GET + b"no colon\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01",
+    ],
+)
+def test_a_malformed_request_is_answered_before_the_connection_ends(impatient: Running, malformed: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as connection:
+        connection.sendall(malformed)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+
+
+def test_headers_that_grow_too_large_are_answered(impatient: Running) -> None:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as connection:
+        connection.sendall(GET + b"X-A: ")
+        for _ in range(4 * connections.HEADER_BYTES // 1024):
+            connection.sendall(b"a" * 1024)
+            if select.select([connection], [], [], 0.005)[0]:
+                break
+        assert connection.recv(65536).startswith(b"HTTP/1.1 431 ")
+
+
 def test_the_bounds_are_the_documented_ones() -> None:
     """Each stands in a row of the table with its number of seconds."""
     text = Path("docs/operations.md").read_text()
