@@ -52,6 +52,16 @@ def test_configured_origins_are_answered_and_others_are_not(tmp_path: Path) -> N
             assert "access-control-allow-origin" not in refused.headers
 
 
+def test_a_console_of_another_origin_can_read_the_name_of_an_export(tmp_path: Path) -> None:
+    """It takes the name of the file from Content-Disposition, and fails if it may not read that header."""
+    origin = "https://console.example.com"
+    with Running(tmp_path / "data", cors_origins=origin) as service, service.client() as client:
+        exported = client.get("/api/v1/users/export", headers=bearer(login(client)) | {"Origin": origin})
+        assert exported.headers["content-disposition"] == "attachment; filename=users.xlsx"
+        readable = {name.lower() for name in exported.headers["access-control-expose-headers"].split(", ")}
+        assert readable == {"content-disposition", "enrolment-ticket", "retry-after", "x-request-id"}
+
+
 def test_a_trusted_proxy_names_the_request_and_others_do_not(tmp_path: Path) -> None:
     named = {"X-Request-Id": "proxy-4711"}
     with Running(tmp_path / "data", trusted_proxies="127.0.0.1") as service, service.client() as client:

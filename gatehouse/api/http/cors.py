@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
 
 PREFLIGHT_SECONDS = "600"
-EXPOSED = "X-Request-Id, Retry-After"
+# What scripts of another origin may read beside the body: consoles take the name of an export from Content-Disposition.
+EXPOSED = "X-Request-Id, Retry-After, Content-Disposition, Enrolment-Ticket"
 
 
 class Cors:
