@@ -6,6 +6,7 @@ apostrophe before it, and that apostrophe is taken off again where such a text i
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import zipfile
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
 FILE_MAX = 2 * 1024 * 1024
 UNCOMPRESSED_MAX = 32 * 1024 * 1024
 PARTS_MAX = 200
+# Each becomes an object of hundreds of bytes: without this, 20 kB of file would take gigabytes and minutes.
+TAGS_MAX = 300_000
 ROWS_MAX = 2_000
 CELL_MAX = 2_000
 
 # XML 1.0 cannot represent these.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+_ENCODING = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([^"']*)""")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0", b"\0<")
 
 
 class SheetInvalid(ValueError):
@@ -81,11 +87,22 @@ def _check(content: bytes) -> None:
             # zipfile reads no more of a part than its header says, so the headers can be believed.
             if len(parts) > PARTS_MAX or sum(part.file_size for part in parts) > UNCOMPRESSED_MAX:
                 raise SheetInvalid("uncompressed it is larger than a list of users can be")
+            tags = 0
             for part in parts:
-                if b"<!DOCTYPE" in archive.read(part)[:4096]:
-                    raise SheetInvalid("it declares XML entities")
+                text = archive.read(part)
+                if not _is_utf8(text) or b"<!DOCTYPE" in text:
+                    raise SheetInvalid("it declares XML entities, or is not in UTF-8")
+                tags += text.count(b"<")
+                if tags > TAGS_MAX:
+                    raise SheetInvalid("it has more cells than a list of users can have")
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
         raise SheetInvalid(f"not a spreadsheet: {type(problem).__name__}") from None
+
+
+def _is_utf8(text: bytes) -> bool:
+    """Whether a parser would read it so, if it is XML: in any other encoding markup cannot be looked for."""
+    declared = _ENCODING.match(text.removeprefix(codecs.BOM_UTF8))
+    return not text.startswith(_UTF16) and (declared is None or declared[1].lower() == b"utf-8")
 
 
 def _text(cell: Any) -> Cell:

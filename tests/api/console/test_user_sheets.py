@@ -163,20 +163,57 @@ def bomb() -> bytes:
     return content.getvalue()
 
 
-def with_entities() -> bytes:
+def changed(change: Callable[[bytes], bytes], part: str = "sheet1.xml") -> bytes:
+    """A sheet with one of its parts changed."""
     content, source = io.BytesIO(), zipfile.ZipFile(io.BytesIO(sheet(["ann"])))
-    lol = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;">]>'
-    with zipfile.ZipFile(content, "w") as archive:
-        for part in source.namelist():
-            data = source.read(part)
-            archive.writestr(part, lol + data.partition(b"?>")[2] if part.endswith("sheet1.xml") else data)
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in source.namelist():
+            data = source.read(name)
+            archive.writestr(name, change(data) if name.endswith(part) else data)
     return content.getvalue()
+
+
+ENTITIES = b'<!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;">]>'
+
+
+def with_entities(before: bytes = b"", encoding: str = "utf-8") -> bytes:
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?>'.encode()
+    return changed(lambda data: (declaration + before + ENTITIES + data.rpartition(b"?>")[2]).decode().encode(encoding))
+
+
+def with_many(tag: bytes, parent: bytes, part: str) -> bytes:
+    """A few kilobytes that become millions of objects."""
+    return changed(lambda data: data.replace(b"</" + parent, tag * 3_000_000 + b"</" + parent), part)
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"not a sheet", b"PK\x03\x04 nearly", bomb(), with_entities(), sheet(["ann"], header=["Name"]), sheet(header=[])],
-    ids=["text", "broken", "bomb", "entities", "other header", "empty"],
+    [
+        b"not a sheet",
+        b"PK\x03\x04 nearly",
+        bomb(),
+        with_entities(),
+        with_entities(before=b"<!--" + b" " * 5000 + b"-->"),
+        with_entities(encoding="utf-16"),
+        with_entities(encoding="utf-16-le"),
+        with_many(b"<c/>", b"row>", "sheet1.xml"),
+        with_many(b"<font/>", b"fonts>", "styles.xml"),
+        sheet(["ann"], header=["Name"]),
+        sheet(header=[]),
+    ],
+    ids=[
+        "text",
+        "broken",
+        "bomb",
+        "entities",
+        "entities far down",
+        "entities in another encoding",
+        "entities without a mark",
+        "many cells",
+        "many fonts",
+        "other header",
+        "empty",
+    ],
 )
 def test_files_that_are_no_template_are_refused_quickly(console: Console, content: bytes) -> None:
     started = time.process_time()
