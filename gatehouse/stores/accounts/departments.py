@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import departments, user_roles, users
+from gatehouse.stores.accounts.trees import require_depth
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ class DepartmentChange:
     async def add_department(self, **values: Any) -> int:
         if values.get("parent") is not None:
             await _require(self.db, values["parent"])
-        return new_id(await self.db.execute(insert(departments).values(**values)))
+        department = new_id(await self.db.execute(insert(departments).values(**values)))
+        await require_depth(self.db, departments, department)
+        return department
 
     async def department(self, department: int) -> Department:
         row = (await self.db.execute(select(departments).where(departments.c.id == department))).first()
@@ -78,6 +81,8 @@ class DepartmentChange:
             if values["parent"] in set(await self.db.scalars(below([department]))):
                 raise InUse(f"department {department} cannot be below itself")
         await self.db.execute(update(departments).where(departments.c.id == department).values(**values))
+        if "parent" in values:
+            await require_depth(self.db, departments, department)
 
     async def delete_departments(self, ids: Sequence[int]) -> None:
         """All of them, or none. Nothing may be left in them or below them."""

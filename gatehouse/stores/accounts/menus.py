@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import menus, role_menus, roles
+from gatehouse.stores.accounts.trees import require_depth
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
@@ -117,12 +118,16 @@ class MenuChange:
         return found[0]
 
     async def add_menu(self, **values: Any) -> int:
-        return new_id(await self.db.execute(insert(menus).values(**values)))
+        menu = new_id(await self.db.execute(insert(menus).values(**values)))
+        await require_depth(self.db, menus, menu)
+        return menu
 
     async def set_menu(self, menu: int, **values: Any) -> None:
         if values.get("parent") is not None and values["parent"] in await _subtree(self.db, menu):
             raise InUse(f"menu {menu} cannot be below itself")
         await self.db.execute(update(menus).where(menus.c.id == menu).values(**values))
+        if "parent" in values:
+            await require_depth(self.db, menus, menu)
 
     async def delete_menu(self, menu: int) -> list[int]:
         """With everything below it. Returns the ids that went."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gatehouse.stores.accounts.trees import MAX_DEPTH
 from tests.api.console.conftest import Console
 from tests.support.inprocess import InProcess
 
@@ -93,3 +94,23 @@ def test_the_department_of_the_last_administrator_stays_enabled(console: Console
     answer = console.call("PUT", "depts/1", {"name": "Headquarters", "parentId": "0", "status": 0})
     assert answer.status >= 400
     assert console.get("depts")[0]["status"] == 1
+
+
+def newest(console: Console) -> str:
+    departments = console.gatehouse.run(console.gatehouse.service.accounts.departments.all())
+    return str(max(department.id for department in departments))
+
+
+def test_a_tree_does_not_grow_deeper_than_it_can_be_shown(console: Console) -> None:
+    """Or whoever may add a department could keep everybody from seeing any."""
+    parent, under = "1", ""
+    for level in range(2, MAX_DEPTH + 1):
+        console.done("POST", "depts", {"name": f"level {level}", "parentId": parent})
+        under, parent = parent, newest(console)
+    console.refused("A0440", "POST", "depts", {"name": "one more", "parentId": parent})
+    console.done("POST", "depts", {"name": "two", "parentId": "0"})
+    two = newest(console)
+    console.done("POST", "depts", {"name": "levels", "parentId": two})
+    console.refused("A0440", "PUT", f"depts/{two}", {"name": "two", "parentId": under})
+    console.done("PUT", f"depts/{parent}", {"name": "renamed", "parentId": under})
+    assert len(console.get("depts/options")) == 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.accounts.authority import OPERATOR
+from gatehouse.stores.accounts.trees import MAX_DEPTH
 from tests.api.console.conftest import Console, OlderConsole
 from tests.support.inprocess import InProcess
 
@@ -255,3 +256,15 @@ def test_the_menus_that_were_laid_out_are_offered_in_chinese(console: Console, g
     found = {option["label"] for option in flat(answer.json["data"])}
     assert {"系统管理", "用户管理", "重置密码", "分配菜单"} <= found
     assert [label for label in found if label.isascii()] == []
+
+
+def test_a_tree_of_menus_does_not_grow_deeper_than_it_can_be_shown(console: Console) -> None:
+    """Or whoever may add a menu could keep everybody out of the console, who is shown them all after login."""
+    parent = "0"
+    for level in range(1, MAX_DEPTH + 1):
+        console.done("POST", "menus", {"type": "C", "name": f"m{level}", "routePath": f"/m{level}", "parentId": parent})
+        parent = menu_called(console, f"m{level}")["id"]
+    deeper = {"type": "C", "name": "deeper", "routePath": "/deeper", "parentId": parent}
+    console.refused("A0440", "POST", "menus", deeper)
+    console.done("POST", "menus", deeper | {"parentId": "0"})
+    assert console.get("menus")

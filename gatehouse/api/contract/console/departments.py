@@ -85,7 +85,7 @@ OPERATIONS = (
         "sys:dept:create",
         body=DepartmentBody,
         body_required=True,
-        refusals=(Missing,),
+        refusals=(Missing, InUse),
     ),
     _operation(
         "edit_department",

@@ -109,7 +109,7 @@ OPERATIONS = (
         "sys:menu:create",
         body=MenuBody,
         body_required=True,
-        refusals=(Missing,),
+        refusals=(Missing, InUse),
     ),
     console_operation(
         "edit_menu",
