@@ -12,14 +12,16 @@ from tests.faults.engine_sets import NAMES
 from tests.faults.history import Outcome, What
 from tests.faults.world import run
 
+# At least so long and so many: a slow machine needs longer for a fault and its recovery.
 SECONDS = 30
+FAULTS = 4
 
 
 @pytest.mark.parametrize("engines", NAMES)
 def test_promises_hold_while_everything_is_being_killed(tmp_path: Path, engines: str) -> None:
-    report = run(tmp_path, random.randrange(10_000), seconds=SECONDS, engines=engines)
+    report = run(tmp_path, random.randrange(10_000), seconds=SECONDS, faults=FAULTS, engines=engines)
     print(report.summary())
     assert not report.violations, report.summary()
     done = Counter(operation.what for operation in report.history if operation.outcome is Outcome.OK)
     assert min(done[what] for what in (What.LOGIN, What.ME, What.REFRESH, What.LOGOUT, What.CHANGE)) > 0
-    assert report.faults.total() > 3
+    assert report.faults.total() >= FAULTS
