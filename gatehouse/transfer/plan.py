@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import policy
-from gatehouse.auth.passwords.hashing import is_affordable, is_readable
+from gatehouse.auth.passwords.hashing import is_supported_hash, is_within_cost_limit
 from gatehouse.stores.accounts.users import User, name_key
 from gatehouse.transfer.rows import Remark, printable
 
@@ -120,9 +120,9 @@ def _problem(row: SourceUser, context: Context) -> str | None:
 
 
 def _hash_problem(hashed: str) -> str | None:
-    if not is_readable(hashed):
+    if not is_supported_hash(hashed):
         return "the password is neither a bcrypt nor an Argon2id hash"
-    return None if is_affordable(hashed) else "the password's hash costs too much to check at every login"
+    return None if is_within_cost_limit(hashed) else "the password's hash costs too much to check at every login"
 
 
 def _clash(row: SourceUser, seen: Seen) -> str | None:

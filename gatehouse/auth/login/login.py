@@ -88,9 +88,9 @@ class Login:
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
         stored = (found and found.user.password) or await self._decoy_hashes.for_name(form.username)
-        verdict = await self._hashes.check(stored, form.password)
+        check = await self._hashes.check(stored, form.password)
         right_code = await self._second_factor.check(found, given)
-        failure = _failure(found, password_right=verdict.right)
+        failure = _failure(found, password_correct=check.correct)
         if failure is None and given.instead_of_captcha and right_code is None:
             failure = LoginFailure.SECOND_FACTOR
         if found is None or failure is not None:
@@ -104,7 +104,7 @@ class Login:
         session = await self._sessions.open(user.id, caller)
         await self._recheck(user, form, session, caller)
         await self._throttle.failed_logins.record_success(key, form.username, caller.address)
-        if verdict.outdated:
+        if check.outdated:
             await self._replace_hash(user, form.password, caller)
         return OpenedLogin(session, factor)
 
@@ -113,7 +113,7 @@ class Login:
         current = await self._users.by_name(form.username)
         if current is not None and current.password == user.password:
             return
-        if current is None or not (await self._hashes.check(current.password, form.password)).right:
+        if current is None or not (await self._hashes.check(current.password, form.password)).correct:
             await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
             reason = LoginFailure.PASSWORD
             self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=session.id, reason=reason)
@@ -124,11 +124,11 @@ class Login:
             self._audit.record(Event.PASSWORD_REHASHED, caller, user=user.id)
 
 
-def _failure(found: Credentials | None, *, password_right: bool) -> LoginFailure | None:
+def _failure(found: Credentials | None, *, password_correct: bool) -> LoginFailure | None:
     if found is None:
         return LoginFailure.UNKNOWN_NAME
     if not found.user.enabled:
         return LoginFailure.DISABLED
     if not found.password_login:
         return LoginFailure.PASSWORD_LOGIN_OFF
-    return None if password_right else LoginFailure.PASSWORD
+    return None if password_correct else LoginFailure.PASSWORD

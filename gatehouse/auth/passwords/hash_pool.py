@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatehouse.auth.passwords import malloc
-from gatehouse.auth.passwords.hashing import Verdict, check_password, hash_password
+from gatehouse.auth.passwords.hashing import PasswordCheck, check_password, hash_password
 from gatehouse.auth.refusals import TooBusy
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class HashPool:
     def pending(self) -> int:
         return len(self._jobs)
 
-    async def check(self, stored: str, password: str) -> Verdict:
+    async def check(self, stored: str, password: str) -> PasswordCheck:
         return await self._run(check_password, stored, password)
 
     async def hash(self, password: str) -> str:

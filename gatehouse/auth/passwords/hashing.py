@@ -23,8 +23,8 @@ _BCRYPT = ("$2a$", "$2b$", "$2x$", "$2y$")
 _hasher = argon2.PasswordHasher(time_cost=PASSES, memory_cost=MEMORY_KIB, parallelism=LANES)
 
 
-class Verdict(NamedTuple):
-    right: bool
+class PasswordCheck(NamedTuple):
+    correct: bool
     outdated: bool  # the hash should be replaced by one of today's scheme
 
 
@@ -32,17 +32,17 @@ def hash_password(password: str) -> str:
     return _hasher.hash(_encode(password))
 
 
-def check_password(stored: str, password: str) -> Verdict:
+def check_password(stored: str, password: str) -> PasswordCheck:
     if stored.startswith(_BCRYPT):
-        return Verdict(_check_bcrypt(stored, password), outdated=True)
+        return PasswordCheck(_check_bcrypt(stored, password), outdated=True)
     try:
         _hasher.verify(stored, _encode(password))
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
-        return Verdict(right=False, outdated=False)
-    return Verdict(right=True, outdated=_hasher.check_needs_rehash(stored))
+        return PasswordCheck(correct=False, outdated=False)
+    return PasswordCheck(correct=True, outdated=_hasher.check_needs_rehash(stored))
 
 
-def is_readable(stored: str) -> bool:
+def is_supported_hash(stored: str) -> bool:
     """Whether `check_password` can make sense of a hash from elsewhere."""
     if stored.startswith(_BCRYPT):
         return _BCRYPT_FORM.fullmatch(stored) is not None
@@ -51,7 +51,7 @@ def is_readable(stored: str) -> bool:
     return False
 
 
-def is_affordable(stored: str) -> bool:
+def is_within_cost_limit(stored: str) -> bool:
     """Whether checking this hash costs no more than a login may: an imported hash carries its own cost."""
     if stored.startswith(_BCRYPT):
         return int(stored[4:6]) <= BCRYPT_COST_MAX

@@ -13,7 +13,7 @@ import pytest
 
 from gatehouse.auth.audit import Caller, SessionEnd
 from gatehouse.auth.passwords.hash_pool import HashPool
-from gatehouse.auth.passwords.hashing import Verdict, hash_password
+from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess
@@ -44,8 +44,8 @@ def during(
     """Let `work` happen while the next hash of this kind is being made."""
     hashes, plain = gatehouse.service.hashes, getattr(HashPool, step)
 
-    async def meanwhile(*values: str) -> Verdict | str:
-        made: Verdict | str = await plain(hashes, *values)
+    async def meanwhile(*values: str) -> PasswordCheck | str:
+        made: PasswordCheck | str = await plain(hashes, *values)
         monkeypatch.setattr(hashes, step, plain.__get__(hashes))
         await work()
         return made

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth.passwords import hash_pool
-from gatehouse.auth.passwords.hashing import Verdict, hash_password
+from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD
@@ -57,7 +57,7 @@ def test_a_login_takes_the_same_work_for_every_name(
     asked: list[str] = []
     check, fetch_rows = hash_pool.check_password, gatehouse.service.database.fetch_rows
 
-    def counted(stored: str, password: str) -> Verdict:
+    def counted(stored: str, password: str) -> PasswordCheck:
         hashed.append(stored.rpartition("$")[0].rpartition("$")[0])
         return check(stored, password)
 

@@ -27,7 +27,7 @@ async def test_a_starved_hash_is_finished_all_the_same(starved: HashPool) -> Non
     stored = hash_password("right")
     async with asyncio.timeout(20):
         right, wrong = await asyncio.gather(starved.check(stored, "right"), starved.check(stored, "wrong"))
-    assert (right.right, wrong.right) == (True, False)
+    assert (right.correct, wrong.correct) == (True, False)
     assert starved.pending == 0
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.passwords.hash_pool import HashPool
-from gatehouse.auth.passwords.hashing import Verdict, check_password, hash_password
+from gatehouse.auth.passwords.hashing import PasswordCheck, check_password, hash_password
 from gatehouse.auth.passwords.policy import common_passwords, password_problem
 from gatehouse.auth.refusals import PasswordProblem, TooBusy
 from gatehouse.stores.accounts.users import NewUser
@@ -43,7 +43,7 @@ def checked(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     against: list[str] = []
     check = HashPool.check
 
-    async def noted(pool: HashPool, stored: str, password: str) -> Verdict:
+    async def noted(pool: HashPool, stored: str, password: str) -> PasswordCheck:
         against.append(stored)
         return await check(pool, stored, password)
 
@@ -74,8 +74,8 @@ def test_unknown_names_take_the_time_that_known_ones_take(gatehouse: InProcess, 
 @given(st.text(min_size=1, max_size=200), st.text(min_size=1, max_size=200))
 def test_a_hash_opens_for_its_password_and_for_no_other(password: str, other: str) -> None:
     hashed = hash_password(password)
-    assert check_password(hashed, password).right
-    assert check_password(hashed, other).right is (password == other)
+    assert check_password(hashed, password).correct
+    assert check_password(hashed, other).correct is (password == other)
 
 
 def test_passwords_are_never_cut(gatehouse: InProcess) -> None:
