@@ -27,34 +27,34 @@ from captcha_readings import as_read, mapped
 from PIL import Image
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Difficulty
-from gatehouse.auth.login.captcha.image import Painter
+from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.auth.login.captcha.parameters import HEIGHT, WIDTH
 
 Adversary = Callable[[bytes], str]
 Rate = dict[str, Any]
 
-_EACH = 25  # images by one painter: it keeps its bends and stripes, so that one may be luckier than another
+_EACH = 25  # images by one renderer: it keeps its bends and stripes, so that one may be luckier than another
 _TURN = 10  # images by one before the other has its turn: neither runs on caches the other has just emptied
 
 
 def main() -> None:
     options = _options()
     difficulty = Difficulty(options.difficulty)
-    painter = Painter(difficulty)
+    renderer = CaptchaRenderer(difficulty)
     report: dict[str, Any] = {"difficulty": options.difficulty, "count": options.count}
-    report["cost"] = cost(painter, options.timed)
+    report["cost"] = cost(renderer, options.timed)
     if options.sheet:
-        sheet(painter, options.sheet, options.zoom)
+        sheet(renderer, options.sheet, options.zoom)
     if options.memory:
-        report["memory"] = memory(painter, options.memory)
+        report["memory"] = memory(renderer, options.memory)
     if options.count:
         report["rates"] = strength(difficulty, options.count, adversaries(options.only))
     print(json.dumps(report, indent=1) if options.json else _table(report))
 
 
-def cost(painter: Painter, count: int) -> dict[str, Any]:
+def cost(renderer: CaptchaRenderer, count: int) -> dict[str, Any]:
     """Time and size of an image, ours and the `captcha` library's by turns: both meet the same machine."""
-    rivals: dict[str, Callable[[str], bytes]] = {"gatehouse": painter.paint}
+    rivals: dict[str, Callable[[str], bytes]] = {"gatehouse": renderer.render}
     if find_spec("captcha"):
         from captcha.image import ImageCaptcha  # noqa: PLC0415 -- optional
 
@@ -81,11 +81,11 @@ def cost(painter: Painter, count: int) -> dict[str, Any]:
     }
 
 
-def memory(painter: Painter, count: int) -> dict[str, int]:
+def memory(renderer: CaptchaRenderer, count: int) -> dict[str, int]:
     """Resident memory after a tenth of the images and after all of them."""
     sizes = {}
     for done, answer in enumerate(_answers(count), start=1):
-        painter.paint(answer)
+        renderer.render(answer)
         if done in {count // 10, count}:
             sizes[f"kb_after_{done}"] = _resident()
     return sizes
@@ -94,8 +94,8 @@ def memory(painter: Painter, count: int) -> dict[str, int]:
 def strength(difficulty: Difficulty, count: int, found: dict[str, Adversary]) -> list[Rate]:
     """Solve rate of every adversary after every cleaning, as read and mapped onto our letters."""
     answers = _answers(count)
-    painters = [Painter(difficulty) for _ in range(-(-count // _EACH))]
-    drawn = [painters[at // _EACH].paint(answer) for at, answer in enumerate(answers)]
+    renderers = [CaptchaRenderer(difficulty) for _ in range(-(-count // _EACH))]
+    drawn = [renderers[at // _EACH].render(answer) for at, answer in enumerate(answers)]
     greys = [cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_GRAYSCALE) for png in drawn]
     rates: list[Rate] = []
     for cleaning, clean in CLEANINGS.items():
@@ -145,11 +145,11 @@ def wilson(solved: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
 
 
-def sheet(painter: Painter, path: Path, zoom: float, count: int = 40, across: int = 5) -> None:
+def sheet(renderer: CaptchaRenderer, path: Path, zoom: float, count: int = 40, across: int = 5) -> None:
     """Fresh images in rows of five, as a screen shows them, and in a text file beside the sheet their answers."""
     answers = _answers(count)
     width, height, gap = round(WIDTH * zoom), round(HEIGHT * zoom), 12
-    shown = (Image.open(io.BytesIO(painter.paint(answer))).convert("L") for answer in answers)
+    shown = (Image.open(io.BytesIO(renderer.render(answer))).convert("L") for answer in answers)
     images = [image.resize((width, height), Image.Resampling.BILINEAR) for image in shown]
     plane = Image.new("L", (across * (width + gap) + gap, -(-count // across) * (height + gap) + gap), 255)
     for at, image in enumerate(images):

@@ -26,7 +26,7 @@ from rich.table import Table
 from benchmarks.load import LOAD_CORE, SERVER_CORE, Load, counted_p99, middle, require_wrk, spread, staying_on, wrk
 from benchmarks.subject import HIGH_LIMITS, Subject
 from benchmarks.yardsticks import BareServer, captcha_library, raw_hashes, raw_refreshes
-from gatehouse.auth.login.captcha.image import Painter
+from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 from tests.support.engines import RedisServer
 
@@ -98,12 +98,12 @@ def users_me(bench: Bench, subject: Subject, engine: str, redis_url: str = "") -
 
 
 def captcha(bench: Bench, subject: Subject) -> None:
-    painter = Painter()
+    renderer = CaptchaRenderer()
 
     def drawn() -> Load:
         done, started = 0, time.perf_counter()
         while time.perf_counter() < started + bench.seconds:
-            painter.paint("H2XE")
+            renderer.render("H2XE")
             done += 1
         return Load(done / (time.perf_counter() - started), 0, 0, 0, 0)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.rsgi import HTTPProtocol, Scope
     from gatehouse.api.telemetry.tracing import Tracer
-    from gatehouse.auth.login.captcha.image import Painter
+    from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
@@ -46,11 +46,11 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class App:
-    def __init__(self, service: Service, painter: Painter, metrics_folder: Path | None = None) -> None:
+    def __init__(self, service: Service, renderer: CaptchaRenderer, metrics_folder: Path | None = None) -> None:
         self._service = service
         self.metrics = Metrics(service, metrics_folder)
         self._authenticate = service.authenticator.authenticate
-        self._routes = build_routes(service, painter, self.metrics)
+        self._routes = build_routes(service, renderer, self.metrics)
         self._unrouted_metrics = self.metrics.operation_metrics("none")
         self._api_prefix = service.settings.base_path + PREFIX
         self._trusted = service.settings.trusted_proxies

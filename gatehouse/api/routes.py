@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gatehouse.api.contract.operation import Operation
     from gatehouse.api.http.reply import Reply
     from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
-    from gatehouse.auth.login.captcha.image import Painter
+    from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.service import Service
 
     Endpoint = Callable[..., Awaitable[Reply]]
@@ -102,8 +102,8 @@ def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[st
     return found
 
 
-def build_routes(service: Service, painter: Painter, metrics: Metrics) -> Routes:
-    auth, own = AuthEndpoints(service, painter, metrics), CurrentUserEndpoints(service)
+def build_routes(service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> Routes:
+    auth, own = AuthEndpoints(service, renderer, metrics), CurrentUserEndpoints(service)
     endpoints: dict[str, Endpoint] = {
         "captcha": auth.captcha,
         "login": auth.login,

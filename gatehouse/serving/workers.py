@@ -16,7 +16,7 @@ from granian.server import Server
 from gatehouse import logs
 from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.glyphs import preload
-from gatehouse.auth.login.captcha.image import Painter
+from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import open_service
 from gatehouse.serving import connections, cpu_scheduling
 from gatehouse.serving.nodes import renew_forever
@@ -80,7 +80,7 @@ def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     """Runs in each worker."""
     logs.configure(settings.log_level, settings.log_format)
     cpu_scheduling.run_as_batch()
-    app = WorkerApp(open_service(settings), Painter(settings.captcha_difficulty), metrics_folder)
+    app = WorkerApp(open_service(settings), CaptchaRenderer(settings.captcha_difficulty), metrics_folder)
     app.node = node
     gc.freeze()
     gc.enable()

@@ -26,8 +26,8 @@ for name in [name for name in sys.modules if name.split(".")[0] == "PIL"]:
 sys.modules["PIL"] = None
 warm_up(drawn)
 from gatehouse.auth.login.captcha import ALPHABET
-from gatehouse.auth.login.captcha.image import Painter
-painter = Painter()
-print(all(painter.paint(letter * 4).startswith(b"\\x89PNG") for letter in ALPHABET for _ in range(20)))
+from gatehouse.auth.login.captcha.image import CaptchaRenderer
+renderer = CaptchaRenderer()
+print(all(renderer.render(letter * 4).startswith(b"\\x89PNG") for letter in ALPHABET for _ in range(20)))
 """
     assert python(program) == "True\n"

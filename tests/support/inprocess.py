@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from gatehouse.api.app import App
-from gatehouse.auth.login.captcha.image import Painter
+from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import Service, open_service
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
@@ -126,7 +126,7 @@ class InProcess:
             shutil.copytree(first_start(), data)
         self.run(prepare(self.settings))
         self.service: Service = self.run(self._open())
-        self.app = App(self.service, Painter(self.settings.captcha_difficulty))
+        self.app = App(self.service, CaptchaRenderer(self.settings.captcha_difficulty))
         self._ports = itertools.count(40_000)
 
     async def _open(self) -> Service:

@@ -16,7 +16,7 @@ from gatehouse.auth.sessions.front_ends import FrontEnd
 
 if TYPE_CHECKING:
     from gatehouse.api.telemetry.collector import Metrics
-    from gatehouse.auth.login.captcha.image import Painter
+    from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.auth.sessions.tokens import TokenSet
     from gatehouse.service import Service
 
@@ -26,13 +26,13 @@ CAPTCHAS_WAITING = 500
 
 
 class AuthEndpoints:
-    def __init__(self, service: Service, painter: Painter, metrics: Metrics) -> None:
+    def __init__(self, service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> None:
         self._clock = service.clock
         self._challenges = service.challenges
         self._throttle = service.throttle
         self._authenticator = service.authenticator
         self._front_ends = service.front_ends
-        self._painter = painter
+        self._renderer = renderer
         self._drawing = FairLock(CAPTCHAS_WAITING)
         self._metrics = metrics
 
@@ -41,7 +41,7 @@ class AuthEndpoints:
         async with self._drawing:
             challenge = self._challenges.issue(self._clock())
             started = perf_counter()
-            image = "data:image/png;base64," + base64.b64encode(self._painter.paint(challenge.answer)).decode()
+            image = "data:image/png;base64," + base64.b64encode(self._renderer.render(challenge.answer)).decode()
             self._metrics.record_captcha(perf_counter() - started)
         return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
 

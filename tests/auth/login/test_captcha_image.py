@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges, Difficulty
-from gatehouse.auth.login.captcha.image import SIZE, Painter
+from gatehouse.auth.login.captcha.image import SIZE, CaptchaRenderer
 from gatehouse.auth.login.captcha.parameters import HEIGHT, WIDTH
 
 LIMIT = 2_500
 EVERY_CHARACTER = digits + ascii_lowercase
 
-painters = {level: Painter(level) for level in Difficulty}
+renderers = {level: CaptchaRenderer(level) for level in Difficulty}
 answers = st.text(EVERY_CHARACTER, min_size=LENGTH, max_size=LENGTH)
 
 
@@ -31,7 +31,7 @@ def decoded(png: bytes) -> Image.Image:
 @settings(deadline=None)
 @given(answer=answers, level=st.sampled_from(Difficulty))
 def test_every_answer_gives_a_picture_of_the_right_size(answer: str, level: Difficulty) -> None:
-    png = painters[level].paint(answer)
+    png = renderers[level].render(answer)
     picture = decoded(png)
     assert (picture.format, picture.size) == ("PNG", SIZE)
     assert len(png) <= LIMIT
@@ -45,23 +45,23 @@ def test_its_shape_is_that_of_the_box() -> None:
 @pytest.mark.parametrize("level", Difficulty)
 def test_it_stays_small(level: Difficulty) -> None:
     challenges = Challenges(bytes(16), 120)
-    assert max(len(painters[level].paint(challenges.issue(0).answer)) for _ in range(1_000)) <= LIMIT
+    assert max(len(renderers[level].render(challenges.issue(0).answer)) for _ in range(1_000)) <= LIMIT
 
 
 @pytest.mark.parametrize("character", EVERY_CHARACTER)
 def test_every_character_can_be_drawn_in_either_case(character: str) -> None:
     for spelling in (character, character.upper()):
-        tones = np.asarray(decoded(painters[Difficulty.NORMAL].paint(spelling * LENGTH)).convert("L"))
+        tones = np.asarray(decoded(renderers[Difficulty.NORMAL].render(spelling * LENGTH)).convert("L"))
         # Ink is black or white, ground is neither: letters must cover a good part, and never all.
         assert 0.15 < np.mean((tones == 0) | (tones == 255)) < 0.75
 
 
 def test_no_two_pictures_of_one_answer_are_alike() -> None:
-    assert len({painters[Difficulty.NORMAL].paint("KX49") for _ in range(200)}) == 200
+    assert len({renderers[Difficulty.NORMAL].render("KX49") for _ in range(200)}) == 200
 
 
 def test_two_painters_do_not_draw_alike() -> None:
-    assert Painter().paint("KX49") != Painter().paint("KX49")
+    assert CaptchaRenderer().render("KX49") != CaptchaRenderer().render("KX49")
 
 
 def test_the_alphabet_has_no_look_alikes() -> None:
@@ -71,20 +71,20 @@ def test_the_alphabet_has_no_look_alikes() -> None:
 
 def test_threads_may_share_a_painter() -> None:
     with ThreadPoolExecutor(4) as pool:
-        pictures = list(pool.map(painters[Difficulty.NORMAL].paint, ["KX49"] * 400))
+        pictures = list(pool.map(renderers[Difficulty.NORMAL].render, ["KX49"] * 400))
     assert len(set(pictures)) == 400
     assert {decoded(picture).size for picture in pictures} == {SIZE}
 
 
 def test_memory_does_not_grow() -> None:
-    painter = Painter()
+    renderer = CaptchaRenderer()
     for _ in range(200):
-        painter.paint("KX49")
+        renderer.render("KX49")
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
         for _ in range(500):
-            painter.paint("KX49")
+            renderer.render("KX49")
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

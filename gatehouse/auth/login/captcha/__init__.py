@@ -1,7 +1,7 @@
 """The captcha: a challenge that needs no memory (`challenge`) and the picture of its answer (`image`).
 
 Only the challenge and the difficulty are exported here. They cost nothing to import; the picture pulls in
-NumPy, so import the painter from `gatehouse.auth.login.captcha.image`.
+NumPy, so import the renderer from `gatehouse.auth.login.captcha.image`.
 """
 
 from gatehouse.auth.login.captcha.challenge import ALPHABET, LENGTH, Challenge, Challenges

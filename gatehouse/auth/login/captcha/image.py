@@ -21,8 +21,8 @@ _THROWS: Final = 10  # of the dice: four pieces, a hatching and who is white
 _CURVE_THROWS: Final = 5
 
 
-class Painter:
-    """Paints answers. Safe in several threads: its only moving part, the generator, locks itself."""
+class CaptchaRenderer:
+    """Draws the answer of a captcha as an image. Safe in several threads: the random generator locks itself."""
 
     def __init__(self, difficulty: Difficulty = Difficulty.NORMAL, appearance: Appearance | None = None) -> None:
         self._appearance = appearance = appearance or APPEARANCES[difficulty]
@@ -47,7 +47,7 @@ class Painter:
             period = self._random.uniform(narrow, wide)
             yield stripes(angle, period, self._bends / np.float32(zoom), self._bends.T / np.float32(zoom))
 
-    def paint(self, answer: str) -> bytes:
+    def render(self, answer: str) -> bytes:
         """The PNG that shows an answer of digits and letters; small letters are drawn as capitals."""
         appearance = self._appearance
         dice = Dice(self._random, _THROWS + len(answer) * THROWS + appearance.curves * _CURVE_THROWS)
