@@ -14,7 +14,7 @@ from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import check, migrate
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.postgres import advice
-from gatehouse.stores.state.postgres.connection import read_url
+from gatehouse.stores.state.postgres.connection import driver_url
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.postgres.pool import TICK_SECONDS, TIMEOUT_TICKS
 from gatehouse.stores.state.protocol import BackoffPolicy, Ending, Session
@@ -78,7 +78,7 @@ async def back(state: PostgresState) -> None:
     ],
 )
 def test_the_url_of_the_accounts_will_do(url: str, read: str) -> None:
-    assert read_url(url) == read
+    assert driver_url(url) == read
 
 
 async def test_a_server_that_is_not_there_is_unavailable_at_once() -> None:

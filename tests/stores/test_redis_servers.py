@@ -11,7 +11,7 @@ import pytest
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
 from gatehouse.stores.state.protocol import BackoffPolicy, Ending, RateLimit, Rotation, Session
-from gatehouse.stores.state.redis.cluster import read_url, slot_of
+from gatehouse.stores.state.redis.cluster import parse_url, slot_of
 from gatehouse.stores.state.redis.connection import Address
 from gatehouse.stores.state.redis.engine import RedisState
 from tests.support.engines import RedisServer
@@ -52,14 +52,14 @@ async def eventually(work: Callable[[], Awaitable[object]], seconds: float = 15)
     ],
 )
 def test_a_url_says_where_to_go(url: str, kind: str, addresses: list[object], greeting: list[object]) -> None:
-    place = read_url(url)
+    place = parse_url(url)
     assert (place.kind, list(place.addresses), list(place.handshake)) == (kind, addresses, greeting)
     assert place.tls is None
 
 
 def test_a_double_s_means_tls() -> None:
-    assert read_url("rediss://host").tls is not None
-    assert read_url("rediss+cluster://host").tls is not None
+    assert parse_url("rediss://host").tls is not None
+    assert parse_url("rediss+cluster://host").tls is not None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_double_s_means_tls() -> None:
 )  # fmt: skip
 def test_a_url_that_cannot_be_read_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(ValueError, match=r"expected|option") as refusal:
-        read_url(url)
+        parse_url(url)
     assert "hush@" not in str(refusal.value)
 
 

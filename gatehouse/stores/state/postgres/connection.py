@@ -50,7 +50,7 @@ _SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}
 DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
 
 
-def read_url(url: str) -> str:
+def driver_url(url: str) -> str:
     """The URL as the driver takes it. Raises `ValueError` with a sentence that does not repeat it: a password."""
     parts = urlsplit(url)
     hosts = parts.netloc.rpartition("@")[2].split(",")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import asyncpg
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.postgres.connection import DRIVER_ERRORS, Connection, read_url, unavailable
+from gatehouse.stores.state.postgres.connection import DRIVER_ERRORS, Connection, driver_url, unavailable
 
 if TYPE_CHECKING:
     from gatehouse.stores.state.postgres.statements import Statement
@@ -52,13 +52,13 @@ class _Call(NamedTuple):
 class Pool:
     def __init__(self, url: str) -> None:
         """Raises `ValueError` if the URL cannot be read. Connects when it is first asked."""
-        self._url = read_url(url)
+        self._url = driver_url(url)
         self._name = f"gatehouse-state-{token_hex(4)}"
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
         self._abandoned: list[int] = []
         self._waiting: dict[Statement, list[_Call]] = {}
-        self._number_waiting = 0
+        self._waiting_count = 0
         self._down: StoreUnavailable | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
@@ -72,11 +72,11 @@ class Pool:
     def run(self, statement: Statement, *values: Any) -> asyncio.Future[list[Any]]:
         """The rows that the statement returns, after its commit."""
         future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        if self._closed or self._down or self._number_waiting >= WAITING_LIMIT:
+        if self._closed or self._down or self._waiting_count >= WAITING_LIMIT:
             future.set_exception(self._down or StoreUnavailable("state database: closed or overloaded"))
             return future
         self.calls += 1
-        self._number_waiting += 1
+        self._waiting_count += 1
         self._waiting.setdefault(statement, []).append(_Call(values, future, self._tick))
         self._dispatch_soon()
         return future
@@ -126,7 +126,7 @@ class Pool:
         number = BATCH_LIMIT if statement.batched else 1
         if len(waiting) > number:
             self._waiting[statement] = waiting[number:]
-        self._number_waiting -= min(number, len(waiting))
+        self._waiting_count -= min(number, len(waiting))
         return waiting[:number]
 
     async def _serve(self, connection: Connection, statement: Statement, calls: list[_Call]) -> None:
@@ -204,7 +204,7 @@ class Pool:
         for statement, calls in list(self._waiting.items()):
             if calls[0].tick < late:
                 del self._waiting[statement]
-                self._number_waiting -= len(calls)
+                self._waiting_count -= len(calls)
                 _fail(calls, StoreUnavailable("state database: too slow"))
         self._dispatch()
 
@@ -212,7 +212,7 @@ class Pool:
         for calls in self._waiting.values():
             _fail(calls, problem)
         self._waiting.clear()
-        self._number_waiting = 0
+        self._waiting_count = 0
 
 
 def _lock_order(call: _Call) -> Any:

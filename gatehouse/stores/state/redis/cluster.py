@@ -56,7 +56,7 @@ class RedisUrl(NamedTuple):
     tls: ssl.SSLContext | None
 
 
-def read_url(url: str) -> RedisUrl:
+def parse_url(url: str) -> RedisUrl:
     """Raises `ValueError` with a sentence that does not repeat the URL: it may hold a password."""
     parts = urlsplit(url)
     scheme, _, kind = parts.scheme.partition("+")

@@ -33,7 +33,7 @@ from gatehouse.stores.state.protocol import (
     Session,
 )
 from gatehouse.stores.state.redis import advice
-from gatehouse.stores.state.redis.cluster import connect, read_url
+from gatehouse.stores.state.redis.cluster import connect, parse_url
 from gatehouse.stores.state.redis.connection import Argument, ServerError
 from gatehouse.stores.state.redis.encoding import (
     ENDS_FIELD,
@@ -78,7 +78,7 @@ class RedisState:
 
     def __init__(self, url: str) -> None:
         """Raises `ValueError` if the URL cannot be read."""
-        read = read_url(url)
+        read = parse_url(url)
         self._servers = connect(read)
         self._cluster = read.kind == "cluster"
         self._ended_log = EndedLog(self._run, in_one_step=not self._cluster)
