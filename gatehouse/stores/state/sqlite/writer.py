@@ -39,27 +39,27 @@ class Writer:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
         self._batches: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
-        self._turn: list[_Job] = []
-        self._asked = 0
+        self._pending: list[_Job] = []
+        self._submitted = 0
         self.written = 0
         self.commits = 0
         self._thread = threading.Thread(target=self._run, name="state-writer", daemon=True)
         self._thread.start()
 
     def write(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
-        if self._asked - self.written >= QUEUE_LIMIT:
+        if self._submitted - self.written >= QUEUE_LIMIT:
             raise StoreUnavailable("too many writes are waiting")
-        self._asked += 1
+        self._submitted += 1
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        if not self._turn or self._turn[0].loop is not loop:
+        if not self._pending or self._pending[0].loop is not loop:
             loop.call_soon(self._hand_over)
-        self._turn.append(_Job(work, future, loop))
+        self._pending.append(_Job(work, future, loop))
         return future
 
     def _hand_over(self) -> None:
         """All that was asked in one turn of the event loop: the thread is woken once for it."""
-        jobs, self._turn = self._turn, []
+        jobs, self._pending = self._pending, []
         for start in range(0, len(jobs), BATCH_LIMIT):
             self._batches.put(jobs[start : start + BATCH_LIMIT])
 
