@@ -21,8 +21,8 @@ RESET_PASSWORD = "sys:user:reset-password"
 
 _SYSTEM = "sys:"
 # The current name of an action comes first.
-_GENERATIONS = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset"))
-_NAMES = {name: names for names in _GENERATIONS for name in names}
+_ACTION_NAMES = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset"))
+_NAMES_OF_ACTION = {name: names for names in _ACTION_NAMES for name in names}
 
 # What the pages of the console that Gatehouse answers need, by their current names.
 MANAGEMENT_PERMS = tuple(
@@ -50,9 +50,9 @@ def canonical(perm: str) -> str:
 def names_of(perm: str) -> tuple[str, ...]:
     """Every name of one perm, the current one first."""
     head, _, action = perm.rpartition(":")
-    if not perm.startswith(_SYSTEM) or action not in _NAMES:
+    if not perm.startswith(_SYSTEM) or action not in _NAMES_OF_ACTION:
         return (perm,)
-    return tuple(f"{head}:{name}" for name in _NAMES[action])
+    return tuple(f"{head}:{name}" for name in _NAMES_OF_ACTION[action])
 
 
 def expand(perms: Iterable[str]) -> tuple[str, ...]:
