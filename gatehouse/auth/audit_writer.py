@@ -20,7 +20,7 @@ QUEUE_LIMIT = 20_000
 BATCH = 2_000
 RETRY_SECONDS = 1.0
 # A write for each event would cost more than the requests; a kill loses no more of the trail than this.
-GATHER_SECONDS = 0.25
+BATCH_WAIT_SECONDS = 0.25
 
 log = logs.named("gatehouse.audit")
 
@@ -61,7 +61,7 @@ class AuditWriter:
         while self.queue or not self._stopping:
             await self._wake.wait()
             self._wake.clear()
-            await self._gather()
+            await self._wait_for_batch()
             try:
                 await self._flush()
             except StoreUnavailable as problem:
@@ -71,10 +71,10 @@ class AuditWriter:
                 await asyncio.sleep(RETRY_SECONDS)
                 self._wake.set()
 
-    async def _gather(self) -> None:
+    async def _wait_for_batch(self) -> None:
         """Let a batch come together, unless it is there already or the service stops."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._full.wait(), 0 if self._stopping else GATHER_SECONDS)
+            await asyncio.wait_for(self._full.wait(), 0 if self._stopping else BATCH_WAIT_SECONDS)
 
     async def _flush(self) -> None:
         """Write one batch. Events that arrive in the meantime are collected for the next."""
