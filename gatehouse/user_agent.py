@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+# Sessions and audit events store no more of a User-Agent than this.
+USER_AGENT_MAX_LENGTH = 200
+
 # The order matters: most agents claim to be several others too, and the more particular name counts.
 _BROWSERS = (
     ("MicroMessenger/", "WeChat"),

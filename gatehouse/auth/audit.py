@@ -18,11 +18,10 @@ from gatehouse import logs
 from gatehouse.auth.audit_aggregates import Aggregate, Aggregates
 from gatehouse.auth.audit_writer import AuditWriter
 from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
+from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-AGENT_LENGTH = 200
 
 log = logs.named("gatehouse.audit")
 
@@ -197,7 +196,7 @@ class Audit:
     ) -> None:
         encoded = msgspec.json.encode(detail).decode() if detail else None
         address, request = caller.address or None, caller.request or None
-        agent = caller.agent[:AGENT_LENGTH] or None
+        agent = caller.agent[:USER_AGENT_MAX_LENGTH] or None
         tag = reason.value if reason else None
         if self._log.is_enabled_for(logging.INFO):
             facts = {

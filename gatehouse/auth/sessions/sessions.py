@@ -24,13 +24,13 @@ from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import Ending, Rotation, Session, State
+from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gatehouse.stores.state.protocol import RateLimit
 
-AGENT_LENGTH = 200
 # Ends of all sessions of a user that say something about the user as well.
 CREDENTIAL_CHANGES = {SessionEnd.PASSWORD, SessionEnd.DISABLED, SessionEnd.DELETED}
 
@@ -89,7 +89,7 @@ class Sessions:
             ends=min(now + self._lifetimes.idle, absolute_end),
             absolute_end=absolute_end,
             address=caller.address,
-            agent=caller.agent[:AGENT_LENGTH],
+            agent=caller.agent[:USER_AGENT_MAX_LENGTH],
         )
         ending = self._new_ending(SessionEnd.LIMIT)
         opened, evicted = await self._state.open_session(session, self._max_sessions, ending)
