@@ -42,7 +42,7 @@ def enrolled(client: httpx.Client, username: str) -> tuple[App, list[str]]:
 
 def fresh_code(app: App) -> str:
     """Not the one that enrolment used: the next, which the skew allows already."""
-    if time.time() % totp.STEP_SECONDS > totp.STEP_SECONDS - 5:
+    if time.time() % totp.TIME_STEP_SECONDS > totp.TIME_STEP_SECONDS - 5:
         time.sleep(5.1)  # near the end of a step the next one could be two away by the time it arrives
     return app.code(1)
 

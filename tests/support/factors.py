@@ -19,7 +19,7 @@ class App:
 
     def code(self, steps: int = 0) -> str:
         """What it shows now, or so many steps away."""
-        return totp.code_of(self._secret, totp.step_at(self._clock()) + steps)
+        return totp.code_of(self._secret, totp.time_step_at(self._clock()) + steps)
 
     def wrong(self) -> str:
         """Six digits that it shows at no time near now."""

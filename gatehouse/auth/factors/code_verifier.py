@@ -34,7 +34,7 @@ class MatchedCode(NamedTuple):
     kind: CodeKind
     user: int
     fingerprint: bytes  # of the secret, or of the recovery code
-    step: int = 0
+    time_step: int = 0
 
 
 class CodeVerifier:
@@ -50,9 +50,9 @@ class CodeVerifier:
         owner = user if user is not None and sealed is not None else NOBODY
         secret = self._open(owner, sealed)
         if code.kind is CodeKind.TOTP:
-            step = totp.matching_step(secret, code.value, self._clock())
-            right = step is not None and owner != NOBODY
-            return MatchedCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], step or 0) if right else None
+            time_step = totp.matching_time_step(secret, code.value, self._clock())
+            right = time_step is not None and owner != NOBODY
+            return MatchedCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], time_step or 0) if right else None
         digest = recovery.digest(secret, code.value)
         found = await self._factors.has_recovery_code(owner, digest)
         return MatchedCode(code.kind, owner, digest) if found else None
@@ -63,8 +63,10 @@ class CodeVerifier:
         if code.kind is CodeKind.RECOVERY:
             return await self._factors.use_recovery_code(code.user, code.fingerprint, now)
         # The secret is part of the key, so that a new enrolment within the same half minute can use its code.
-        key = f"totp|{code.user}|{code.step}|{code.fingerprint.hex()}"
-        return await self._state.swap_value(key, None, "used", totp.accepted_until(code.step) + CLOCK_SKEW_SECONDS, now)
+        key = f"totp|{code.user}|{code.time_step}|{code.fingerprint.hex()}"
+        return await self._state.swap_value(
+            key, None, "used", totp.accepted_until(code.time_step) + CLOCK_SKEW_SECONDS, now
+        )
 
     def _open(self, owner: int, sealed: bytes | None) -> bytes:
         """The user's secret, or the decoy, which is decrypted only so that it takes the same time."""

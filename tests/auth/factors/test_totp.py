@@ -25,26 +25,26 @@ NOW = 1_900_000_000.0
     ],
 )
 def test_vectors_of_rfc_6238(at: int, code: str) -> None:
-    assert totp.code_of(RFC_SECRET, totp.step_at(at), digits=8) == code
-    assert totp.matching_step(RFC_SECRET, code[2:], at) == totp.step_at(at)
+    assert totp.code_of(RFC_SECRET, totp.time_step_at(at), digits=8) == code
+    assert totp.matching_time_step(RFC_SECRET, code[2:], at) == totp.time_step_at(at)
 
 
 def test_one_step_of_skew_to_either_side_and_no_more() -> None:
-    secret, step = totp.new_secret(), totp.step_at(NOW)
-    matched = [totp.matching_step(secret, totp.code_of(secret, step + away), NOW) for away in range(-3, 4)]
+    secret, step = totp.new_secret(), totp.time_step_at(NOW)
+    matched = [totp.matching_time_step(secret, totp.code_of(secret, step + away), NOW) for away in range(-3, 4)]
     assert matched == [None, None, step - 1, step, step + 1, None, None]
 
 
 def test_a_step_is_remembered_for_as_long_as_it_is_accepted() -> None:
-    secret, step = totp.new_secret(), totp.step_at(NOW)
+    secret, step = totp.new_secret(), totp.time_step_at(NOW)
     last = totp.accepted_until(step)
-    assert totp.matching_step(secret, totp.code_of(secret, step), last - 0.1) == step
-    assert totp.matching_step(secret, totp.code_of(secret, step), last) is None
+    assert totp.matching_time_step(secret, totp.code_of(secret, step), last - 0.1) == step
+    assert totp.matching_time_step(secret, totp.code_of(secret, step), last) is None
 
 
 @pytest.mark.parametrize("code", ["", "1", "12345", "1234567", "abcdef", "12345é", "１２３４５６"])
 def test_what_is_not_a_code_matches_nothing(code: str) -> None:
-    assert totp.matching_step(RFC_SECRET, code, NOW) is None
+    assert totp.matching_time_step(RFC_SECRET, code, NOW) is None
 
 
 def test_the_uri_of_an_enrolment_is_what_apps_read() -> None:
