@@ -20,7 +20,7 @@ from tests.support.inprocess import InProcess
 
 DAY = 86_400
 HOME = "198.51.100.7"
-ACCEPTED_CODES = 3  # at any time: the current step and one to either side
+ACCEPTED_CODES = 3  # at any time: the current time step and one to either side
 
 
 def guess_for_a_day(addresses: list[str]) -> tuple[int, int, int]:

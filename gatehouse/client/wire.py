@@ -108,12 +108,12 @@ def read(response: httpx.Response) -> dict[str, Any]:
     if response.is_success and code == SUCCESS:
         data = envelope.get("data", {})
         return data if isinstance(data, dict) else {}
-    waits = response.headers.get("retry-after", "")
+    retry_after = response.headers.get("retry-after", "")
     raise error_for(code)(
         str(envelope.get("msg") or response.reason_phrase or "not an answer of the service"),
         status=response.status_code,
         code=code,
-        retry_after=int(waits) if waits.isdecimal() else None,
+        retry_after=int(retry_after) if retry_after.isdecimal() else None,
         request_id=response.headers.get("x-request-id", ""),
     )
 

@@ -19,7 +19,7 @@ from tests.stores.conftest import Opener, empty_postgres, empty_redis
 from tests.support.engines import PostgresServer, RedisServer
 
 NOW = 1_800_000_000.5
-WAITS = BackoffPolicy(free=3, window=60, steps=(10, 20, 40), kept_seconds=1000)
+POLICY = BackoffPolicy(free=3, window=60, lockout_seconds=(10, 20, 40), kept_seconds=1000)
 
 
 async def test_a_captcha_is_used_up_once(states: Opener) -> None:
@@ -47,37 +47,37 @@ async def test_many_events_at_once_are_each_counted(states: Opener) -> None:
 
 async def test_failures_turn_into_growing_waits(state: State) -> None:
     for _ in range(2):
-        failures = await state.record_failure("name|here", WAITS, NOW)
+        failures = await state.record_failure("name|here", POLICY, NOW)
         assert failures is not None
         assert failures.until == 0
-    third = await state.record_failure("name|here", WAITS, NOW)
+    third = await state.record_failure("name|here", POLICY, NOW)
     assert third == Failures("name|here", 3, NOW, 1, NOW + 10)
-    assert await state.record_failure("name|here", WAITS, NOW + 9) is None
-    assert await state.record_failure("name|here", WAITS, NOW + 10) == Failures("name|here", 4, NOW + 10, 2, NOW + 30)
+    assert await state.record_failure("name|here", POLICY, NOW + 9) is None
+    assert await state.record_failure("name|here", POLICY, NOW + 10) == Failures("name|here", 4, NOW + 10, 2, NOW + 30)
     assert await state.failures("name|here") == Failures("name|here", 4, NOW + 10, 2, NOW + 30)
     assert await state.failures("name|elsewhere") is None
 
 
 async def test_many_failures_at_once_are_each_counted(states: Opener) -> None:
     nodes = [states(), states()]
-    counted = await asyncio.gather(*(nodes[i % 2].record_failure("k", WAITS, NOW) for i in range(20)))
+    counted = await asyncio.gather(*(nodes[i % 2].record_failure("k", POLICY, NOW) for i in range(20)))
     assert sorted(one.failures for one in counted if one) == [1, 2, 3]
 
 
 async def test_those_who_wait_are_listed_longest_first(state: State) -> None:
     for key, at, failures in (("a b {c} 漢", NOW, 3), ("b", NOW + 1, 3), ("free", NOW + 1, 2)):
         for _ in range(failures):
-            await state.record_failure(key, WAITS, at)
+            await state.record_failure(key, POLICY, at)
     assert await state.locked(NOW + 5) == [await state.failures("b"), await state.failures("a b {c} 漢")]
     assert [one.key for one in await state.locked(NOW + 10)] == ["b"]
-    await state.record_failure("b", WAITS, NOW + 11)
+    await state.record_failure("b", POLICY, NOW + 11)
     assert await state.locked(NOW + 30) == [Failures("b", 4, NOW + 11, 2, NOW + 31)]
     assert await state.locked(NOW + 31) == []
 
 
 async def test_failures_are_forgiven(state: State) -> None:
     for _ in range(3):
-        await state.record_failure("k", WAITS, NOW)
+        await state.record_failure("k", POLICY, NOW)
     assert await state.clear_failures("k") is True
     assert await state.clear_failures("k") is False
     assert await state.failures("k") is None
@@ -106,7 +106,7 @@ async def test_the_engine_answers_and_says_what_it_lacks(state: State) -> None:
 STEPS = st.lists(
     st.tuples(
         st.floats(0, 120).map(lambda seconds: math.floor(seconds * 8) / 8),
-        st.sampled_from(["strike", "strike", "strike", "take", "forgive", "waiting", "strikes"]),
+        st.sampled_from(["fail", "fail", "fail", "take", "clear", "locked", "failures"]),
         st.sampled_from(["one", "two"]),
     ),
     min_size=1,
@@ -116,7 +116,7 @@ RULES = st.builds(
     BackoffPolicy,
     free=st.integers(1, 4),
     window=st.integers(1, 120),
-    steps=st.lists(st.integers(1, 60), min_size=1, max_size=4).map(lambda steps: tuple(sorted(steps))),
+    lockout_seconds=st.lists(st.integers(1, 60), min_size=1, max_size=4).map(lambda each: tuple(sorted(each))),
     kept_seconds=st.integers(1, 300),
 )
 
@@ -126,15 +126,15 @@ async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str,
     for pause, what, key in steps:
         now += pause
         match what:
-            case "strike":
+            case "fail":
                 seen.append(await state.record_failure(key, rules, now))
             case "take":
                 seen.append(await state.rate_limit(key, Rate(rules.free, rules.window), now))
-            case "forgive":
+            case "clear":
                 await state.clear_failures(key)  # what was left of a forgotten record, one engine may still have
-            case "waiting":
+            case "locked":
                 seen.append(list(await state.locked(now)))
-            case "strikes":
+            case "failures":
                 found = await state.failures(key)
                 seen.append(found if found and found.until > now else None)
     return seen

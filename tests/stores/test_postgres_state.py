@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("service_limits")
 
 NOW = 1_800_000_000.5
 BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 30  # a busy machine may give it no CPU for seconds
-POLICY = BackoffPolicy(free=1, window=60, steps=(1000,), kept_seconds=1000)
+POLICY = BackoffPolicy(free=1, window=60, lockout_seconds=(1000,), kept_seconds=1000)
 
 
 def session(name: str = "a", user: int = 7) -> Session:

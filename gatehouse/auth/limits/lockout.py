@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gatehouse.parsing import Rate
 
 LOCKOUT_SECONDS = (30, 60, 120, 240, 480, 900)
-# Lockout steps are kept for a day after the last wait; a known source for 30 days.
+# How far lockouts have grown is kept for a day after the last one; a known source for 30 days.
 BACKOFF_KEPT_SECONDS = 86_400
 KNOWN_SOURCE_SECONDS = 30 * 86_400
 

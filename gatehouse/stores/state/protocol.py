@@ -97,11 +97,14 @@ class EndedPage(NamedTuple):
 
 
 class BackoffPolicy(NamedTuple):
-    """Backoff after failures: failure number `free` within a window locks, and each one after it for the next step."""
+    """Backoff after failures: failure number `free` within a window locks, and each one after it locks for longer.
+
+    `lockout_seconds` are the durations, one after the other; the last one stays.
+    """
 
     free: int
     window: int
-    steps: tuple[int, ...]
+    lockout_seconds: tuple[int, ...]
     kept_seconds: int
 
 
@@ -184,7 +187,7 @@ class State(Protocol):
         """Count one event under `key`: 0 if it is within the rate, else the seconds to wait, not counted."""
         ...
 
-    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
+    async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         """Count one failure. None: the key is waiting already, and nothing was counted."""
         ...
 

@@ -24,19 +24,19 @@ def gcra(arrival: float | None, rate: Rate, now: float) -> tuple[float, float]:
     `arrival` is the one number kept for a key: when it would be idle again. Returns the seconds to wait, 0 if the
     event is within the rate, and the number to keep.
     """
-    interval = rate.seconds / rate.count
+    emission_interval = rate.seconds / rate.count
     arrival = now if arrival is None else max(arrival, now)
-    wait = arrival + interval - rate.seconds - now
+    wait = arrival + emission_interval - rate.seconds - now
     if wait > NO_WAIT_SECONDS:
         return wait, arrival
-    return 0.0, arrival + interval
+    return 0.0, arrival + emission_interval
 
 
 def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
     """The record after one more failure; None if the key is locked and the failure does not count.
 
     Free failures are counted in a window that starts with the first. The one that uses up the last free failure
-    starts the first lockout; from then on every failure is a step further, until `policy.kept_seconds` seconds pass
+    starts the first lockout; from then on every failure starts the next, until `policy.kept_seconds` seconds pass
     without one.
     """
     if before is None or now >= forgotten_at(before, policy):
@@ -46,8 +46,8 @@ def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now:
     failures = before.failures + 1
     if before.level == 0 and failures < policy.free:
         return before._replace(failures=failures)
-    step = policy.steps[min(before.level, len(policy.steps) - 1)]
-    return before._replace(failures=failures, since=now, level=before.level + 1, until=now + step)
+    seconds = policy.lockout_seconds[min(before.level, len(policy.lockout_seconds) - 1)]
+    return before._replace(failures=failures, since=now, level=before.level + 1, until=now + seconds)
 
 
 def forgotten_at(failures: Failures, policy: BackoffPolicy) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SWEEP_BATCH = 500
 # A rotation is counted under at most this many limits: an IPv6 address belongs to three networks.
-LIMITS = 4
+MAX_RATE_LIMITS = 4
 # Epochs that are raised in one statement.
 EPOCH_BATCH = 1_000
 
@@ -71,11 +71,11 @@ class PostgresState:
         self, asked: tuple[str, int, float, float], limits: Sequence[RateLimit]
     ) -> Rotation | None:
         # The limits of many calls are one array, so each call has the same number of them.
-        given: list[RateLimit | None] = [*limits, *[None] * (LIMITS - len(limits))]
+        given: list[RateLimit | None] = [*limits, *[None] * (MAX_RATE_LIMITS - len(limits))]
         keys = [_bytes(limit.key) if limit else None for limit in given]
-        steps = [limit.rate.seconds / limit.rate.count if limit else None for limit in given]
+        emission_intervals = [limit.rate.seconds / limit.rate.count if limit else None for limit in given]
         spans = [float(limit.rate.seconds) if limit else None for limit in given]
-        [(_, wait, rotated, *session)] = await self._run(sql.ROTATE_LIMITED, *asked, keys, steps, spans)
+        [(_, wait, rotated, *session)] = await self._run(sql.ROTATE_LIMITED, *asked, keys, emission_intervals, spans)
         if wait:
             raise RateExceeded(wait)
         return Rotation(rotated, Session._make(session)) if session[0] is not None else None
@@ -127,9 +127,9 @@ class PostgresState:
         [(_, wait)] = await self._run(sql.RATE_LIMIT, _bytes(key), now, rate.seconds / rate.count, float(rate.seconds))
         return float(wait)
 
-    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
-        policy = (waits.free, waits.window, waits.kept_seconds, waits.steps)
-        return _failures(await self._run(sql.RECORD_FAILURE, _bytes(key), now, *policy))
+    async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
+        values = (policy.free, policy.window, policy.kept_seconds, policy.lockout_seconds)
+        return _failures(await self._run(sql.RECORD_FAILURE, _bytes(key), now, *values))
 
     async def failures(self, key: str) -> Failures | None:
         return _failures(await self._run(sql.FAILURES, _bytes(key)))

@@ -118,23 +118,24 @@ END $$;
 
 -- Count one event against a rate: `gcra` of rules.py; a property test holds the two together.
 CREATE FUNCTION rate_limit(
-  name bytea, moment double precision, step double precision, span double precision
+  name bytea, moment double precision, emission_interval double precision, span double precision
 ) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
   kept double precision;
 BEGIN
-  INSERT INTO rates AS r VALUES (name, moment + step, floor((moment + step) / 3600))
+  INSERT INTO rates AS r VALUES (name, moment + emission_interval, floor((moment + emission_interval) / 3600))
   ON CONFLICT (key) DO UPDATE
-  SET arrival = greatest(r.arrival, moment) + step, hour = floor((greatest(r.arrival, moment) + step) / 3600)
-  WHERE greatest(r.arrival, moment) + step - span - moment <= 1e-9;
+  SET arrival = greatest(r.arrival, moment) + emission_interval,
+      hour = floor((greatest(r.arrival, moment) + emission_interval) / 3600)
+  WHERE greatest(r.arrival, moment) + emission_interval - span - moment <= 1e-9;
   IF FOUND THEN RETURN 0; END IF;
   SELECT greatest(r.arrival, moment) INTO kept FROM rates r WHERE r.key = name;
-  RETURN kept + step - span - moment;
+  RETURN kept + emission_interval - span - moment;
 END $$;
 
 -- What became of one call of the next procedure. `wait` is not 0: a rate was exceeded, and the session left alone.
 CREATE TYPE limited_rotation AS (
-  place integer, wait double precision, rotated_now boolean,
+  ordinal integer, wait double precision, rotated_now boolean,
   id text, user_id bigint, generation bigint, opened double precision, rotated double precision, ends double precision,
   latest double precision, address text, agent text, epoch bigint
 );
@@ -144,7 +145,7 @@ CREATE TYPE limited_rotation AS (
 -- waits while the rotations are written to the disk.
 CREATE PROCEDURE rotate_limited(
   ids text[], generations bigint[], moments double precision[], new_ends double precision[],
-  keys bytea[], steps double precision[], spans double precision[], INOUT done limited_rotation[]
+  keys bytea[], emission_intervals double precision[], spans double precision[], INOUT done limited_rotation[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
   waits double precision[] := array_fill(0::double precision, ARRAY[cardinality(ids)]);
@@ -158,7 +159,7 @@ BEGIN
       SELECT p FROM generate_subscripts(ids, 1) AS p
       WHERE keys[p][level] IS NOT NULL AND waits[p] = 0 ORDER BY keys[p][level], p
     LOOP
-      waits[n] := rate_limit(keys[n][level], moments[n], steps[n][level], spans[n][level]);
+      waits[n] := rate_limit(keys[n][level], moments[n], emission_intervals[n][level], spans[n][level]);
       counted := true;
     END LOOP;
     EXIT WHEN NOT counted;
@@ -177,7 +178,7 @@ END $$;
 
 -- Count one failure: `next_failures` of rules.py; a property test holds the two together. No row: the key is locked.
 CREATE FUNCTION record_failure(
-  name bytea, moment double precision, free integer, span integer, kept_seconds integer, steps integer[]
+  name bytea, moment double precision, free integer, span integer, kept_seconds integer, lockout_seconds integer[]
 ) RETURNS SETOF failures LANGUAGE plpgsql AS $$
 DECLARE
   f failures;
@@ -191,7 +192,7 @@ BEGIN
   f.failures := f.failures + 1;
   IF f.level > 0 OR f.failures >= free THEN
     f.since := moment;
-    f.until := moment + steps[least(f.level, cardinality(steps) - 1) + 1];
+    f.until := moment + lockout_seconds[least(f.level, cardinality(lockout_seconds) - 1) + 1];
     f.level := f.level + 1;
   END IF;
   f.expires := CASE WHEN f.level = 0 THEN f.since + span ELSE f.until + kept_seconds END;

@@ -78,9 +78,9 @@ RAISE_EPOCHS = Statement(
 USE_CAPTCHA = Statement("INSERT INTO captchas VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING true")
 
 RATE_LIMIT = Statement(
-    "SELECT asked.ordinal, rate_limit(asked.key, asked.moment, asked.step, asked.span)"
+    "SELECT asked.ordinal, rate_limit(asked.key, asked.moment, asked.emission_interval, asked.span)"
     " FROM unnest($1::bytea[], $2::float8[], $3::float8[], $4::float8[]) WITH ORDINALITY"
-    " AS asked (key, moment, step, span, ordinal)",
+    " AS asked (key, moment, emission_interval, span, ordinal)",
     batched=True,
 )
 _FAILURES = "key, failures, since, level, until"

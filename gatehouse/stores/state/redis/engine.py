@@ -187,16 +187,16 @@ class RedisState:
             await self._run(_RATE_LIMIT, (prefixed_key(b"gatehouse:rate:", key),), repr(now), *rate_arguments(rate))
         )
 
-    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
+    async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(
             _RECORD_FAILURE,
             (failures_key(key), LOCKED_KEY),
             encode_text(key),
             repr(now),
-            waits.free,
-            waits.window,
-            waits.kept_seconds,
-            *waits.steps,
+            policy.free,
+            policy.window,
+            policy.kept_seconds,
+            *policy.lockout_seconds,
         )
         return unpack_failures(key, after) if after else None
 

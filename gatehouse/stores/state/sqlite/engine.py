@@ -202,14 +202,14 @@ class SQLiteState:
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
         return await self._writer.write(lambda db: _count(db, key, rate, now))
 
-    async def record_failure(self, key: str, waits: BackoffPolicy, now: float) -> Failures | None:
+    async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         def work(db: apsw.Connection) -> Failures | None:
             row = db.execute(_FAILURES, (key,)).fetchone()
-            after = next_failures(Failures._make(row) if row else None, key, waits, now)
+            after = next_failures(Failures._make(row) if row else None, key, policy, now)
             if after is not None:
                 db.execute(
                     "INSERT OR REPLACE INTO strikes VALUES (?, ?, ?, ?, ?, ?)",
-                    (*after, forgotten_at(after, waits)),
+                    (*after, forgotten_at(after, policy)),
                 )
             return after
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSION = 2
+# `strikes` holds the failures and lockouts of names; its name is that of 0.1.0.
 SCHEMA = """
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY, user INTEGER NOT NULL, generation INTEGER NOT NULL, opened REAL NOT NULL,

@@ -1,6 +1,6 @@
 -- Count one failure: `next_failures` of rules.py; a property test holds the two together.
 --   keys  the failures under one name, the index of all names that are locked
---   in    name, now, free failures, their window, how long steps are kept, the steps
+--   in    name, now, free failures, their window, how long a lockout counts on, the seconds of each lockout
 --   out   failures, since, level and until, as one text; nothing if the name is locked already
 local name, now, free = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local window, kept_seconds = tonumber(ARGV[4]), tonumber(ARGV[5])
