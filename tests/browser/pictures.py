@@ -59,12 +59,12 @@ def take(browser: Browser, running: Running, size: str, theme: str, language: st
     page.locator("#username").fill(NAMES[language][0])
     page.locator("#password").fill(PASSWORD)
     page.locator("#captcha").focus()
-    keep(page, f"login-{size}-{theme}-{language}")
+    save(page, f"login-{size}-{theme}-{language}")
     page.locator("#captcha").fill(ANSWER)
     page.locator("#captcha").press("Enter")
     page.locator(".row.current").wait_for()
     page.locator("#perms dt").first.wait_for()
-    keep(page, f"account-{size}-{theme}-{language}")
+    save(page, f"account-{size}-{theme}-{language}")
     page.locator("#logout").click()
     page.locator("#notice").wait_for()
     context.close()
@@ -90,11 +90,11 @@ def take_administration(browser: Browser, running: Running, size: str, theme: st
         page.goto(f"{running.url}/admin#{part}")
         page.locator(sign).first.wait_for()
         page.locator("[aria-busy=true], .waiting").first.wait_for(state="detached")
-        keep(page, f"admin-{part}-{size}-{theme}-{language}")
+        save(page, f"admin-{part}-{size}-{theme}-{language}")
     context.close()
 
 
-def keep(page: Page, name: str) -> None:
+def save(page: Page, name: str) -> None:
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = IMAGES / f"{name}.png"
     if name.startswith("login-desktop"):

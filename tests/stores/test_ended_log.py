@@ -19,8 +19,8 @@ def session(name: str = "a", user: int = 7, *, opened: float = NOW, ends: float 
     return Session(f"{user}-{name:x<22}", user, 1, opened, opened, ends, ends + 1000, "192.0.2.1", "agent")
 
 
-def ending(reason: str = "logout", *, at: float = NOW + 1, credential: bool = False) -> Ending:
-    return Ending(at, reason, KEEP, credential)
+def ending(reason: str = "logout", *, at: float = NOW + 1, credential_changed: bool = False) -> Ending:
+    return Ending(at, reason, KEEP, credential_changed)
 
 
 async def read(state: State, after: str = "") -> list[tuple[str, str]]:
@@ -65,10 +65,10 @@ async def test_all_sessions_of_a_user_but_one(state: State) -> None:
 
 
 async def test_a_changed_credential_is_an_entry_of_the_user_even_without_sessions(state: State) -> None:
-    await state.end_sessions_of(7, ending=ending("password", credential=True))
+    await state.end_sessions_of(7, ending=ending("password", credential_changed=True))
     assert await read(state) == [("7", "password")]
     await state.open_session(session(), 50)
-    await state.end_sessions_of(7, ending=ending("disabled", credential=True))
+    await state.end_sessions_of(7, ending=ending("disabled", credential_changed=True))
     assert await read(state) == [("7", "password"), ("7", "disabled"), (session().id, "disabled")]
 
 

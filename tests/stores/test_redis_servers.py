@@ -316,7 +316,7 @@ async def test_a_cluster_logs_the_end_of_a_session_wherever_its_user_lives(clust
     for user in users:
         await state.open_session(session(user)._replace(ends=time.time() + 100), 50)
         await state.end_session(session(user).id, ending)
-    await state.end_sessions_of(99, None, ending._replace(credential=True))
+    await state.end_sessions_of(99, None, ending._replace(credential_changed=True))
     page = await state.ended_sessions("", 100)
     assert [entry.session for entry in page.entries] == [*(session(user).id for user in users), "99"]
     await state.close()

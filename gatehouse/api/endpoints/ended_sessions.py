@@ -62,7 +62,7 @@ class EndedSessionsEndpoints:
         self._service_keys = service.service_keys
         self._clock = service.clock
         # For this many seconds after its end a session may still have tokens that have not expired.
-        self._keep = service.settings.access_ttl + CLOCK_SKEW_SECONDS
+        self._kept_seconds = service.settings.access_ttl + CLOCK_SKEW_SECONDS
 
     async def stream(self, request: Request) -> Reply:
         key = service_key(request)
@@ -92,7 +92,7 @@ class EndedSessionsEndpoints:
             page = await self._feed.read(position)
             more = len(page.entries) == PAGE
             position = page.position
-            yield _events(page, None if more else {"at": at, "keep": self._keep})
+            yield _events(page, None if more else {"at": at, "keep": self._kept_seconds})
             if monotonic() > checked + KEY_CHECK_SECONDS:
                 checked = monotonic()
                 if await self._service_keys.owner(key) is None:

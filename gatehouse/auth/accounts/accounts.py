@@ -83,16 +83,16 @@ class Accounts:
         await self.user_changes.set_password(self._operator, await self._id_of(username), hashed)
 
     async def replace_own_password(
-        self, user: int, checked: str, hashed: str, caller: Caller, *, keep: str | None = None
+        self, user: int, checked: str, hashed: str, caller: Caller, *, except_session: str | None = None
     ) -> bool:
-        """Store the hash of a password that the user has chosen; all sessions but `keep` end.
+        """Store the hash of a password that the user has chosen; all sessions but `except_session` end.
 
         False, and nothing changed, if the stored hash is no longer the one that was checked: an operator who sets a
         password while its owner changes it must win.
         """
         if not await self.users.replace_password(user, checked, hashed):
             return False
-        await self.user_changes.password_changed(Actor(None, caller=caller), user, keep=keep)
+        await self.user_changes.password_changed(Actor(None, caller=caller), user, except_session=except_session)
         return True
 
     async def disable_user(self, username: str) -> None:

@@ -32,8 +32,10 @@ class Effects:
     async def invalidate(self, users: Iterable[int]) -> None:
         await self._state.raise_epochs(sorted(set(users)), self._clock())
 
-    async def end_sessions(self, actor: Actor, user: int, reason: SessionEnd, *, keep: str | None = None) -> None:
-        await self._sessions.end_all(user, reason, actor.caller, keep=keep)
+    async def end_sessions(
+        self, actor: Actor, user: int, reason: SessionEnd, *, except_session: str | None = None
+    ) -> None:
+        await self._sessions.end_all(user, reason, actor.caller, except_session=except_session)
 
     def record(self, event: Event, actor: Actor, user: int | None = None, **detail: object) -> None:
         self._audit.record(event, actor.caller, user=user, actor=actor.user, detail=detail)

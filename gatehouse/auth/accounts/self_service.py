@@ -58,7 +58,7 @@ class SelfService:
 
     async def end_other_sessions(self, principal: Principal, caller: Caller) -> int:
         ended = await self._sessions.end_all(
-            principal.claims.user, SessionEnd.USER, caller, keep=principal.claims.session
+            principal.claims.user, SessionEnd.USER, caller, except_session=principal.claims.session
         )
         return len(ended)
 
@@ -92,7 +92,7 @@ class SelfService:
         # Hashing takes a while: if the session was ended or the password was set in that time, this change loses.
         if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
-        if not await self._accounts.replace_own_password(user.id, checked, hashed, caller, keep=session):
+        if not await self._accounts.replace_own_password(user.id, checked, hashed, caller, except_session=session):
             raise CredentialsWrong("the password was changed by another request")
 
     async def _check_current(self, attempt: Attempt, username: str, current: str) -> str:

@@ -104,11 +104,11 @@ class UserChanges:
             await change.set_user(user, password=hashed)
         await self.password_changed(actor, user)
 
-    async def password_changed(self, actor: Actor, user: int, *, keep: str | None = None) -> None:
-        """Record a changed password, and end all sessions but `keep`."""
+    async def password_changed(self, actor: Actor, user: int, *, except_session: str | None = None) -> None:
+        """Record a changed password, and end all sessions but `except_session`."""
         await self._effects.invalidate([user])
         self._effects.record(Event.PASSWORD_CHANGED, actor, user)
-        await self._effects.end_sessions(actor, user, SessionEnd.PASSWORD, keep=keep)
+        await self._effects.end_sessions(actor, user, SessionEnd.PASSWORD, except_session=except_session)
 
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""

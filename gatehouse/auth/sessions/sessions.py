@@ -69,13 +69,13 @@ def expiry_reason(session: Session) -> SessionEnd:
 
 class Sessions:
     def __init__(
-        self, state: State, audit: Audit, clock: Callable[[], float], lifetimes: Lifetimes, max_sessions: int
+        self, state: State, audit: Audit, clock: Callable[[], float], lifetimes: Lifetimes, sessions_per_user: int
     ) -> None:
         self._state = state
         self._audit = audit
         self._clock = clock
         self._lifetimes = lifetimes
-        self._max_sessions = max_sessions
+        self._sessions_per_user = sessions_per_user
 
     async def open(self, user: int, caller: Caller) -> Session:
         now = self._clock()
@@ -92,7 +92,7 @@ class Sessions:
             agent=caller.agent[:USER_AGENT_MAX_LENGTH],
         )
         ending = self._new_ending(SessionEnd.LIMIT)
-        opened, evicted = await self._state.open_session(session, self._max_sessions, ending)
+        opened, evicted = await self._state.open_session(session, self._sessions_per_user, ending)
         for oldest in evicted:
             self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), caller)
         return opened
@@ -144,10 +144,10 @@ class Sessions:
         return session
 
     async def end_all(
-        self, user: int, reason: SessionEnd, caller: Caller, *, keep: str | None = None
+        self, user: int, reason: SessionEnd, caller: Caller, *, except_session: str | None = None
     ) -> Sequence[Session]:
-        credential = reason in CREDENTIAL_CHANGES
-        ended = await self._state.end_sessions_of(user, keep, self._new_ending(reason, credential=credential))
+        ending = self._new_ending(reason, credential_changed=reason in CREDENTIAL_CHANGES)
+        ended = await self._state.end_sessions_of(user, except_session, ending)
         for session in ended:
             self._record_end(session, reason, caller)
         return ended
@@ -164,8 +164,8 @@ class Sessions:
             self._record_end(session, expiry_reason(session), Caller())
         return len(swept)
 
-    def _new_ending(self, reason: SessionEnd, *, credential: bool = False) -> Ending:
-        return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential)
+    def _new_ending(self, reason: SessionEnd, *, credential_changed: bool = False) -> Ending:
+        return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
 
     def _record_end(self, session: Session, reason: SessionEnd, caller: Caller) -> None:
         self._audit.record(Event.SESSION_ENDED, caller, user=session.user, session=session.id, reason=reason)

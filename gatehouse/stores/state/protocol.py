@@ -66,13 +66,13 @@ class Rotation(NamedTuple):
 class Ending(NamedTuple):
     """How an end is written into the log of ended sessions. It stays there for `kept_seconds`.
 
-    `credential`: the user's password was changed or the user disabled, which is an entry of its own.
+    `credential_changed`: the user's password was changed or the user disabled, which is an entry of its own.
     """
 
     at: float
     reason: str
     kept_seconds: int
-    credential: bool = False
+    credential_changed: bool = False
 
 
 class EndedSession(NamedTuple):
@@ -121,10 +121,10 @@ class Failures(NamedTuple):
 class State(Protocol):
     # Sessions
     async def open_session(
-        self, session: Session, max_sessions: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
         """Store a new session. Returns it with its user's epoch, and those that were removed, oldest first:
-        the oldest beyond `max_sessions`, and with an engine that sweeps here those ended long ago.
+        the oldest beyond `sessions_per_user`, and with an engine that sweeps here those ended long ago.
 
         Here and below: with `ending`, each session that is removed before its time is written into the log of ended
         sessions, in the same atomic step. (On a Redis Cluster in a second step, before the call returns.)
@@ -158,9 +158,9 @@ class State(Protocol):
         ...
 
     async def end_sessions_of(
-        self, user: int, keep: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
-        """Remove every session of the user but `keep`; return what was removed."""
+        """Remove every session of the user but `except_session`; return what was removed."""
         ...
 
     # The log of ended sessions: positions are the engine's own, and grow

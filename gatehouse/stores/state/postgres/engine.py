@@ -40,9 +40,10 @@ class PostgresState:
     # Sessions
 
     async def open_session(
-        self, session: Session, max_sessions: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        stored = (session.user, session.id, *session[2:7], _text(session.address), _text(session.agent), max_sessions)
+        client = (_text(session.address), _text(session.agent))
+        stored = (session.user, session.id, *session[2:7], *client, sessions_per_user)
         if ending is None:
             found = _sessions(row[1:] for row in await self._run(sql.OPEN_SESSIONS, *stored))
         else:
@@ -91,12 +92,12 @@ class PostgresState:
         return _sessions(await self._run(sql.SESSIONS_OF, user))
 
     async def end_sessions_of(
-        self, user: int, keep: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
-        credential = ending is not None and ending.credential
-        spared = keep if keep and _is_valid_id(keep) else None
+        credential_changed = ending is not None and ending.credential_changed
+        except_id = except_session if except_session and _is_valid_id(except_session) else None
         return _sessions(
-            await self._run(sql.END_SESSIONS_OF, user, spared, credential, *ended_log.ending_values(ending))
+            await self._run(sql.END_SESSIONS_OF, user, except_id, credential_changed, *ended_log.ending_values(ending))
         )
 
     # The log of ended sessions

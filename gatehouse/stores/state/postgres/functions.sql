@@ -4,8 +4,9 @@
 -- of ended sessions. A call over many sessions or rates gets them in that order.
 
 -- Add to the log of ended sessions. The arrays belong together.
-CREATE FUNCTION append_ended(gone text[], moments double precision[], reasons text[], keeps integer[], max_entries integer)
-RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION append_ended(
+  gone text[], moments double precision[], reasons text[], lifetimes integer[], max_entries integer
+) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   added bigint := cardinality(gone);
   last bigint;
@@ -18,8 +19,9 @@ BEGIN
       entries = entries + added
   RETURNING newest, entries INTO last, total;
   INSERT INTO ended_sessions
-  SELECT last - added + place, session, moment, reason, moment + keep
-  FROM unnest(gone, moments, reasons, keeps) WITH ORDINALITY AS listed (session, moment, reason, keep, place);
+  SELECT last - added + ordinal, session, moment, reason, moment + kept_seconds
+  FROM unnest(gone, moments, reasons, lifetimes)
+    WITH ORDINALITY AS listed (session, moment, reason, kept_seconds, ordinal);
   IF total >= max_entries + greatest(max_entries / 10, 1) THEN
     DELETE FROM ended_sessions
     WHERE position = ANY (ARRAY(SELECT position FROM ended_sessions ORDER BY position LIMIT total - max_entries));
@@ -34,7 +36,7 @@ $$;
 
 -- Remove sessions, each for its own reason, and log those that had not ended by time before. No time: not logged.
 CREATE FUNCTION end_sessions(
-  ids text[], moments double precision[], reasons text[], keeps integer[], max_entries integer
+  ids text[], moments double precision[], reasons text[], lifetimes integer[], max_entries integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
   removed sessions[];
@@ -47,10 +49,10 @@ BEGIN
     WHERE r.ends > moments[n] GROUP BY r.id, r.opened ORDER BY r.opened, r.id
   );
   PERFORM append_ended(
-    ARRAY(SELECT ids[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
-    ARRAY(SELECT moments[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
-    ARRAY(SELECT reasons[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
-    ARRAY(SELECT keeps[n] FROM unnest(early) WITH ORDINALITY AS e (n, place) ORDER BY place),
+    ARRAY(SELECT ids[n] FROM unnest(early) WITH ORDINALITY AS e (n, ordinal) ORDER BY ordinal),
+    ARRAY(SELECT moments[n] FROM unnest(early) WITH ORDINALITY AS e (n, ordinal) ORDER BY ordinal),
+    ARRAY(SELECT reasons[n] FROM unnest(early) WITH ORDINALITY AS e (n, ordinal) ORDER BY ordinal),
+    ARRAY(SELECT lifetimes[n] FROM unnest(early) WITH ORDINALITY AS e (n, ordinal) ORDER BY ordinal),
     max_entries
   );
   RETURN QUERY SELECT * FROM unnest(removed);
@@ -58,17 +60,18 @@ END $$;
 
 -- The same for several sessions and one reason.
 CREATE FUNCTION remove_sessions(
-  removed_ids text[], moment double precision, reason text, keep integer, max_entries integer
+  removed_ids text[], moment double precision, reason text, kept_seconds integer, max_entries integer
 ) RETURNS SETOF sessions LANGUAGE sql AS $$
   SELECT * FROM end_sessions(
     removed_ids, array_fill(moment, ARRAY[cardinality(removed_ids)]), array_fill(reason, ARRAY[cardinality(removed_ids)]),
-    array_fill(keep, ARRAY[cardinality(removed_ids)]), max_entries
+    array_fill(kept_seconds, ARRAY[cardinality(removed_ids)]), max_entries
   );
 $$;
 
 -- Store a new session. Returns it, and the oldest of its user, which go to keep as many as are allowed.
 CREATE FUNCTION open_session(
-  session sessions, allowed bigint, moment double precision, reason text, keep integer, max_entries integer
+  session sessions, sessions_per_user bigint, moment double precision, reason text, kept_seconds integer,
+  max_entries integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
   removed_ids text[];
@@ -78,27 +81,30 @@ BEGIN
   INSERT INTO sessions SELECT session.* ON CONFLICT (id) DO NOTHING;
   SELECT count(*) INTO number FROM sessions s WHERE s.user_id = session.user_id;
   RETURN QUERY SELECT * FROM sessions s WHERE s.id = session.id;
-  IF number <= allowed THEN RETURN; END IF;
+  IF number <= sessions_per_user THEN RETURN; END IF;
   removed_ids := ARRAY(
     SELECT s.id FROM sessions s WHERE s.user_id = session.user_id AND s.id <> session.id
-    ORDER BY s.opened, s.id LIMIT number - allowed
+    ORDER BY s.opened, s.id LIMIT number - sessions_per_user
   );
-  RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, keep, max_entries);
+  RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, kept_seconds, max_entries);
 END $$;
 
--- Remove every session of a user but one. `credential`: the user is an entry of the log, too.
+-- Remove every session of a user but one. `credential_changed`: the user is an entry of the log, too.
 CREATE FUNCTION end_sessions_of(
-  owner bigint, spared text, credential boolean, moment double precision, reason text, keep integer, max_entries integer
+  owner bigint, except_id text, credential_changed boolean, moment double precision, reason text,
+  kept_seconds integer, max_entries integer
 ) RETURNS SETOF sessions LANGUAGE plpgsql AS $$
 DECLARE
   removed_ids text[];
 BEGIN
   PERFORM lock_user(owner);
   removed_ids := ARRAY(
-    SELECT s.id FROM sessions s WHERE s.user_id = owner AND s.id IS DISTINCT FROM spared ORDER BY s.id FOR UPDATE
+    SELECT s.id FROM sessions s WHERE s.user_id = owner AND s.id IS DISTINCT FROM except_id ORDER BY s.id FOR UPDATE
   );
-  IF credential THEN PERFORM append_ended(ARRAY[owner::text], ARRAY[moment], ARRAY[reason], ARRAY[keep], max_entries); END IF;
-  RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, keep, max_entries);
+  IF credential_changed THEN
+    PERFORM append_ended(ARRAY[owner::text], ARRAY[moment], ARRAY[reason], ARRAY[kept_seconds], max_entries);
+  END IF;
+  RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, kept_seconds, max_entries);
 END $$;
 
 -- Advance a session by one generation, if it still is the one that was presented and the session lives.

@@ -46,7 +46,7 @@ class EndedLog:
         """The second call, where one is needed. The sessions have ended whatever becomes of it."""
         if self._in_one_step or ending is None:
             return
-        entries = [str(user)] if user is not None and ending.credential else []
+        entries = [str(user)] if user is not None and ending.credential_changed else []
         entries += [session.id for session in ended if session.ends > ending.at]
         if entries:
             self._unwritten.append((*ending_arguments(ending), *entries))
@@ -71,7 +71,8 @@ def ending_arguments(ending: Ending | None) -> tuple[Argument, ...]:
     if ending is None:
         return ()
     oldest = f"{max(0, int((ending.at - ending.kept_seconds) * 1000))}-0"
-    return repr(ending.at), ending.reason, oldest, ENDED_SESSIONS_MAX, ending.kept_seconds, int(ending.credential)
+    changed = int(ending.credential_changed)
+    return repr(ending.at), ending.reason, oldest, ENDED_SESSIONS_MAX, ending.kept_seconds, changed
 
 
 def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedPage:

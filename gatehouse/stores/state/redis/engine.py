@@ -100,10 +100,10 @@ class RedisState:
     # Sessions
 
     async def open_session(
-        self, session: Session, max_sessions: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
         keys = (user_key(session.user), *self._ended_log.keys)
-        arguments = (session.id, pack_session(session), max_sessions, repr(session.opened), EXPIRED_KEPT_SECONDS)
+        arguments = (session.id, pack_session(session), sessions_per_user, repr(session.opened), EXPIRED_KEPT_SECONDS)
         epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *ending_arguments(ending))
         evicted = unpack_pairs(gone, epoch)
         await self._ended_log.follow_up(evicted, ending)
@@ -147,11 +147,11 @@ class RedisState:
         return sessions_oldest_first(await self._call(key, "HGETALL", key))
 
     async def end_sessions_of(
-        self, user: int, keep: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
         keys = (user_key(user), *self._ended_log.keys)
-        found = await self._run(_END_SESSIONS, keys, keep or "", user, *ending_arguments(ending))
-        ended = [session for session in sessions_oldest_first(found) if session.id != keep]
+        found = await self._run(_END_SESSIONS, keys, except_session or "", user, *ending_arguments(ending))
+        ended = [session for session in sessions_oldest_first(found) if session.id != except_session]
         await self._ended_log.follow_up(ended, ending, user)
         return ended
 

@@ -95,15 +95,15 @@ class SQLiteState:
     # Sessions
 
     async def open_session(
-        self, session: Session, max_sessions: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, ending: Ending | None = None
     ) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
             db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
             [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
             [(number,)] = db.execute("SELECT count(*) FROM sessions WHERE user = ?", (session.user,))
-            if number <= max_sessions:
+            if number <= sessions_per_user:
                 return opened, []
-            oldest = db.execute(_OLDEST, (session.user, session.id, number - max_sessions)).fetchall()
+            oldest = db.execute(_OLDEST, (session.user, session.id, number - sessions_per_user)).fetchall()
             return opened, _remove(db, [Session._make(row) for row in oldest], ending)
 
         return await self._writer.write(work)
@@ -154,12 +154,12 @@ class SQLiteState:
             raise StoreUnavailable(f"state file: {problem}") from problem
 
     async def end_sessions_of(
-        self, user: int, keep: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, ending: Ending | None = None
     ) -> Sequence[Session]:
         def work(db: apsw.Connection) -> list[Session]:
-            if ending is not None and ending.credential:
+            if ending is not None and ending.credential_changed:
                 ended_log.append(db, [str(user)], ending)
-            return _remove(db, [session for session in _of_user(db, user) if session.id != keep], ending)
+            return _remove(db, [session for session in _of_user(db, user) if session.id != except_session], ending)
 
         return await self._writer.write(work)
 

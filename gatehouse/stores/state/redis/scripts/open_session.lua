@@ -4,7 +4,8 @@
 --         `record_ended`
 --   out   the epoch, then id and session of each that was removed, oldest first
 local user = KEYS[1]
-local id, session, max_sessions, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local id, session, sessions_per_user = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local now, kept_seconds = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local epoch, others = false, {}
 local fields = redis.call('HGETALL', user)
@@ -24,9 +25,9 @@ table.sort(others, function(a, b)
 end)
 
 local out = { epoch }
-local too_many = #others + 1 - max_sessions
+local too_many = #others + 1 - sessions_per_user
 for position, other in ipairs(others) do
-  if position <= too_many or other.ends + keep <= now then
+  if position <= too_many or other.ends + kept_seconds <= now then
     redis.call('HDEL', user, other.id)
     record_early_end(other.id, other.session, 6)
     out[#out + 1] = other.id
@@ -36,6 +37,6 @@ end
 
 redis.call('HSET', user, id, session)
 local ends = tonumber(string.match(session, '^%S+ %S+ %S+ (%S+)'))
-local life = math.ceil(ends - now + keep)
+local life = math.ceil(ends - now + kept_seconds)
 if redis.call('TTL', user) < life then redis.call('EXPIRE', user, life) end
 return out

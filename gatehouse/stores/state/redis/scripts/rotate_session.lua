@@ -4,7 +4,7 @@
 --   out   the seconds to wait, as text, if a rate is exceeded; nothing if there is no such session;
 --         else whether it was rotated, the session, the epoch
 local user = KEYS[1]
-local id, presented, now, keep = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[5])
+local id, presented, now, kept_seconds = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[5])
 
 for i = 2, #KEYS do
   local wait = count_event(KEYS[i], now, tonumber(ARGV[2 * i + 2]), tonumber(ARGV[2 * i + 3]))
@@ -24,6 +24,6 @@ local new_ends = ARGV[4]
 if tonumber(absolute_end) < tonumber(new_ends) then new_ends = absolute_end end
 session = table.concat({ string.format('%.0f', generation + 1), opened, ARGV[3], new_ends, absolute_end, origin }, ' ')
 redis.call('HSET', user, id, session)
-local life = math.ceil(tonumber(new_ends) - now + keep)
+local life = math.ceil(tonumber(new_ends) - now + kept_seconds)
 if redis.call('TTL', user) < life then redis.call('EXPIRE', user, life) end
 return { 1, session, epoch }
