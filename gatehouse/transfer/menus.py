@@ -11,7 +11,7 @@ from gatehouse.auth.accounts.default_menus import are_untouched
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
-from gatehouse.stores.foreign.values import number, text
+from gatehouse.stores.import_sources.values import number, text
 from gatehouse.transfer.rows import ImportCount, Remark, SourceMenu, cut_cycles, moved_to_top, printable
 
 if TYPE_CHECKING:

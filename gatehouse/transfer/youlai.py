@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import MenuType
-from gatehouse.stores.foreign.values import moment, number, text
-from gatehouse.stores.foreign.youlai import connect_youlai
+from gatehouse.stores.import_sources.values import moment, number, text
+from gatehouse.stores.import_sources.youlai import connect_youlai
 from gatehouse.transfer.data_scopes import data_scopes
 from gatehouse.transfer.menus import read_row
 from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceMenu, SourceRole, SourceUser, printable
@@ -31,7 +31,7 @@ from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceMenu,
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from gatehouse.stores.foreign.youlai import YoulaiDatabase
+    from gatehouse.stores.import_sources.youlai import YoulaiDatabase
     from gatehouse.transfer.rows import SourceFactors
 
 BUTTONS = {"B", "4", "BUTTON"}

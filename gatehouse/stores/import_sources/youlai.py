@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from gatehouse.stores.foreign.connection import connect
-from gatehouse.stores.foreign.youlai_tables import OPTIONAL, TABLES
+from gatehouse.stores.import_sources.connection import connect
+from gatehouse.stores.import_sources.youlai_tables import OPTIONAL, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from gatehouse.stores.foreign.connection import ForeignDatabase, FoundTable
+    from gatehouse.stores.import_sources.connection import FoundTable, SourceDatabase
 
     Row = dict[str, Any]
 
@@ -27,7 +27,7 @@ async def connect_youlai(url: str) -> AsyncIterator[YoulaiDatabase]:
 class YoulaiDatabase:
     """Rows are mappings with the field names of `TABLES`; a field whose column does not exist is left out."""
 
-    def __init__(self, database: ForeignDatabase, tables: Mapping[str, FoundTable]) -> None:
+    def __init__(self, database: SourceDatabase, tables: Mapping[str, FoundTable]) -> None:
         self._database = database
         self._tables = tables
 

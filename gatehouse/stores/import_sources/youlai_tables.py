@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatehouse.stores.foreign.connection import ColumnNames
+from gatehouse.stores.import_sources.connection import ColumnNames
 
 _ID = ColumnNames(("id",))
 _DELETED = ("is_deleted", "deleted")

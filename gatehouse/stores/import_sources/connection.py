@@ -47,7 +47,7 @@ class FoundTable(NamedTuple):
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncIterator[ForeignDatabase]:
+async def connect(url: str) -> AsyncIterator[SourceDatabase]:
     address = _address(url)
     engine = create_async_engine(address, connect_args=_connect_args(address))
     try:
@@ -59,14 +59,14 @@ async def connect(url: str) -> AsyncIterator[ForeignDatabase]:
             else:
                 await connection.execution_options(isolation_level="REPEATABLE READ")
         try:
-            yield ForeignDatabase(connection, address)
+            yield SourceDatabase(connection, address)
         finally:
             await connection.close()
     finally:
         await engine.dispose()
 
 
-class ForeignDatabase:
+class SourceDatabase:
     """One read transaction."""
 
     def __init__(self, connection: AsyncConnection, address: URL) -> None:
