@@ -178,7 +178,7 @@ async def accounts(service: Service) -> AsyncIterator[Finding]:
         yield fail("accounts", str(problem), "start the database, or correct GATEHOUSE_DATABASE_URL")
         return
     yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
-    for each in await service.database.advice():
+    for each in await service.database.configuration_warnings():
         yield warn("accounts", each, "see docs/many-nodes.md")
     yield await _users(service)
     yield await _keys(service)
@@ -230,5 +230,5 @@ async def state(service: Service) -> AsyncIterator[Finding]:
         return
     yield ok("state", "answers reads and writes")
     yield ok("durability", await service.state.durability())
-    for each in await service.state.advice():
+    for each in await service.state.configuration_warnings():
         yield warn("state", each, "see docs/many-nodes.md")

@@ -268,7 +268,7 @@ async def test_a_failed_block_leaves_nothing(database: Database) -> None:
 
 async def test_the_engine_answers(database: Database) -> None:
     await database.ping()
-    assert all("fsync" in line for line in await database.advice())  # off in the tests' own server
+    assert all("fsync" in line for line in await database.configuration_warnings())  # off in the tests' own server
 
 
 async def test_a_database_is_migrated_once_however_many_try(accounts_url: str) -> None:

@@ -13,7 +13,7 @@ from gatehouse.parsing import Rate
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import check, migrate
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.postgres import advice
+from gatehouse.stores.state.postgres import server_configuration
 from gatehouse.stores.state.postgres.connection import driver_url
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.postgres.pool import TICK_SECONDS, TIMEOUT_TICKS
@@ -295,17 +295,17 @@ GOOD = {
     ],
 )
 def test_what_the_server_lacks_is_said(setting: str, value: str, word: str) -> None:
-    assert advice.for_settings(GOOD) == []
-    [sentence] = advice.for_settings({**GOOD, setting: value})
+    assert server_configuration.warnings(GOOD) == []
+    [sentence] = server_configuration.warnings({**GOOD, setting: value})
     assert sentence.startswith(setting)
     assert word in sentence
 
 
 def test_standbys_that_no_commit_waits_for_are_pointed_out() -> None:
     standbys = {**GOOD, "synchronous_standby_names": "one"}
-    assert advice.for_settings(standbys) == []
-    assert "loses nothing acknowledged" in advice.durability(standbys)
-    [sentence] = advice.for_settings({**standbys, "synchronous_commit": "local"})
+    assert server_configuration.warnings(standbys) == []
+    assert "loses nothing acknowledged" in server_configuration.durability(standbys)
+    [sentence] = server_configuration.warnings({**standbys, "synchronous_commit": "local"})
     assert "synchronous_commit is local" in sentence
-    assert "can lose the last" in advice.durability({**standbys, "synchronous_commit": "local"})
-    assert "can lose the last" in advice.durability(GOOD)
+    assert "can lose the last" in server_configuration.durability({**standbys, "synchronous_commit": "local"})
+    assert "can lose the last" in server_configuration.durability(GOOD)

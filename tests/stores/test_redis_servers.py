@@ -163,13 +163,13 @@ async def test_advice_names_what_the_promises_lack() -> None:
     server.start()
     try:
         state = RedisState(server.url())
-        advice = await state.advice()
+        warnings = await state.configuration_warnings()
         await state.close()
     finally:
         server.remove()
-    assert len(advice) == 2
-    assert "noeviction" in advice[0]
-    assert "appendonly yes" in advice[1]
+    assert len(warnings) == 2
+    assert "noeviction" in warnings[0]
+    assert "appendonly yes" in warnings[1]
 
 
 # Cluster
@@ -215,7 +215,7 @@ async def test_a_cluster_spreads_users_over_its_servers(cluster: list[RedisServe
         assert await state.session_status(session(user).id) == (user, session(user).ends, int(NOW * 1000))
     counts = [int(server.say("DBSIZE")[1:]) for server in cluster]
     assert min(counts) > 0
-    assert await state.advice() == []
+    assert await state.configuration_warnings() == []
     await state.close()
 
 

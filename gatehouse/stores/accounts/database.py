@@ -174,8 +174,8 @@ class Database:
         async with self.reading() as connection:
             return float(await connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
 
-    async def advice(self) -> list[str]:
-        """Warnings about the server's configuration, a sentence each."""
+    async def configuration_warnings(self) -> list[str]:
+        """Warnings about the server's configuration, a sentence each; empty if all is well."""
         if self.path:
             return []
         async with self.reading() as connection:

@@ -236,7 +236,7 @@ class State(Protocol):
         """A random name, created at the first call and kept: tells whether two nodes use the same store."""
         ...
 
-    async def advice(self) -> list[str]:
+    async def configuration_warnings(self) -> list[str]:
         """What the engine lacks to keep the promises above, a sentence each; empty if all is well."""
         ...
 

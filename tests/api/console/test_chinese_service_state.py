@@ -15,9 +15,9 @@ from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in
 from gatehouse.service import diagnosis
 from gatehouse.settings.description import descriptions
 from gatehouse.stores.accounts import database
-from gatehouse.stores.state.postgres import advice as postgres_advice
-from gatehouse.stores.state.redis import advice as redis_advice
+from gatehouse.stores.state.postgres import server_configuration as postgres_configuration
 from gatehouse.stores.state.redis import engine as redis_engine
+from gatehouse.stores.state.redis import server_configuration as redis_configuration
 from gatehouse.stores.state.sqlite import engine as sqlite_engine
 from tests.api.console.conftest import Console
 
@@ -25,9 +25,9 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 # Functions that write sentences, by module; without names: all of the module.
 WRITERS: dict[ModuleType, set[str]] = {
     diagnosis: set(),
-    postgres_advice: set(),
-    redis_advice: {"gather", "_of_info", "_of_config"},
-    database: {"advice"},
+    postgres_configuration: set(),
+    redis_configuration: {"warnings", "_of_info", "_of_config"},
+    database: {"configuration_warnings"},
     redis_engine: {"durability"},
     sqlite_engine: {"durability"},
 }

@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.postgres import advice, ended_log
+from gatehouse.stores.state.postgres import ended_log, server_configuration
 from gatehouse.stores.state.postgres import statements as sql
 from gatehouse.stores.state.postgres.pool import Pool
 from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session
@@ -176,17 +176,17 @@ class PostgresState:
         [(identity,)] = await self._run(sql.IDENTITY, token_hex(16))
         return str(identity)
 
-    async def advice(self) -> list[str]:
-        return advice.for_settings(await self._settings())
+    async def configuration_warnings(self) -> list[str]:
+        return server_configuration.warnings(await self._settings())
 
     async def durability(self) -> str:
-        return advice.durability(await self._settings())
+        return server_configuration.durability(await self._settings())
 
     async def close(self) -> None:
         await self._pool.close()
 
     async def _settings(self) -> Mapping[str, str]:
-        return dict(await self._run(sql.SETTINGS, list(advice.SETTINGS)))
+        return dict(await self._run(sql.SETTINGS, list(server_configuration.SETTINGS)))
 
 
 def _is_valid_id(session_id: str) -> bool:

@@ -32,7 +32,7 @@ from gatehouse.stores.state.protocol import (
     Rotation,
     Session,
 )
-from gatehouse.stores.state.redis import advice
+from gatehouse.stores.state.redis import server_configuration
 from gatehouse.stores.state.redis.cluster import connect, parse_url
 from gatehouse.stores.state.redis.connection import Argument, ServerError
 from gatehouse.stores.state.redis.encoding import (
@@ -251,8 +251,8 @@ class RedisState:
         await self._call(name, "SET", name, token_hex(16), "NX")
         return str((await self._call(name, "GET", name)).decode())
 
-    async def advice(self) -> list[str]:
-        return await advice.gather(self._servers)
+    async def configuration_warnings(self) -> list[str]:
+        return await server_configuration.warnings(self._servers)
 
     async def durability(self) -> str:
         return "a Redis server replicates after it has answered: a failover can lose the last acknowledged writes"

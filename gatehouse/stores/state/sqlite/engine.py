@@ -302,7 +302,7 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
-    async def advice(self) -> list[str]:
+    async def configuration_warnings(self) -> list[str]:
         return []  # `connect` sets everything that matters
 
     async def durability(self) -> str:

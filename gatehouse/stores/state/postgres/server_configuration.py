@@ -15,7 +15,7 @@ SETTINGS = ("fsync", "full_page_writes", "synchronous_commit", "synchronous_stan
 _REPLICATED = {"on", "remote_write", "remote_apply"}
 
 
-def for_settings(settings: Mapping[str, str]) -> list[str]:
+def warnings(settings: Mapping[str, str]) -> list[str]:
     """One sentence for each thing to change."""
     found = [
         f"{name} is off: a crash of the server can lose acknowledged logouts; set it on"

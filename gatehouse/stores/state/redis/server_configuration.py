@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 OLDEST = (6, 2)
 
 
-async def gather(servers: Servers) -> list[str]:
+async def warnings(servers: Servers) -> list[str]:
     """One sentence for each thing to change; the same one for several servers is listed once."""
     found: list[str] = []
     for info in await servers.call_all("INFO", "everything"):
