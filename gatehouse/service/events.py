@@ -20,7 +20,7 @@ class EventServices(NamedTuple):
 
 def open_events(core: Core) -> EventServices:
     presence = Presence(core.state, core.clock)
-    ended_sessions = EndedSessions(core.state, core.clock, presence.closing)
+    ended_sessions = EndedSessions(core.state, core.clock, presence.stopping)
     event_delivery = EventDelivery(
         feed=ended_sessions,
         state=core.state,

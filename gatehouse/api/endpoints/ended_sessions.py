@@ -86,7 +86,7 @@ class EndedSessionsEndpoints:
         """Until the worker stops, or the state cannot be read: a listener without events knows its feed is stale."""
         checked = monotonic()
         yield b"retry: 500\n\n"
-        while not self._feed.closing.is_set():
+        while not self._feed.stopping.is_set():
             change = self._feed.change
             at = self._clock()
             page = await self._feed.read(position)

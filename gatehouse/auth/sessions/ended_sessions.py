@@ -43,10 +43,10 @@ class FeedPage(NamedTuple):
 
 
 class EndedSessions:
-    def __init__(self, state: State, clock: Callable[[], float], closing: asyncio.Event) -> None:
+    def __init__(self, state: State, clock: Callable[[], float], stopping: asyncio.Event) -> None:
         self._state = state
         self._clock = clock
-        self.closing = closing  # set when the worker stops: readers then stop waiting
+        self.stopping = stopping  # set when the worker stops: readers then stop waiting
         self._listeners = 0
         self._poller: asyncio.Task[None] | None = None
         self._change = asyncio.Event()
@@ -107,7 +107,7 @@ class EndedSessions:
             newest = ""
             with suppress(StoreUnavailable):  # the next read raises it
                 newest = await self._state.ended_position()
-            if newest != seen or self.closing.is_set():
+            if newest != seen or self.stopping.is_set():
                 seen = newest
                 self._change.set()
                 self._change = asyncio.Event()

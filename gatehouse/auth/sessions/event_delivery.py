@@ -65,7 +65,7 @@ class EventDelivery:
         while True:
             change = self._feed.change
             page = await self._feed.read(position, limit)
-            left = 0.0 if self._feed.closing.is_set() else deadline - monotonic()
+            left = 0.0 if self._feed.stopping.is_set() else deadline - monotonic()
             if page.entries or page.missing_before is not None or left <= 0:
                 return page
             await wait_for(change, left)

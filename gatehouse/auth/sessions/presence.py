@@ -44,7 +44,7 @@ class Presence:
         self._known = 0
         self._stale_at = 0.0
         # Set when the worker stops: open connections would delay the stop.
-        self.closing = asyncio.Event()
+        self.stopping = asyncio.Event()
 
     @contextmanager
     def connected(self, user: int) -> Iterator[None]:

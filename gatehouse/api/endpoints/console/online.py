@@ -41,8 +41,8 @@ class OnlineEndpoint:
         connected.__enter__()  # refused here, while there is still an answer to refuse with
 
         async def send(transport: Transport, protocol: HTTPProtocol) -> None:
-            gone, closing = protocol.client_disconnect(), self._presence.closing.wait()
-            ends = [asyncio.ensure_future(each) for each in (gone, closing)]
+            gone, stopping = protocol.client_disconnect(), self._presence.stopping.wait()
+            ends = [asyncio.ensure_future(each) for each in (gone, stopping)]
             try:
                 await self._send(transport, ends, principal)
             finally:
