@@ -26,13 +26,13 @@ class Lockouts:
 
     async def all(self) -> Sequence[Lockout]:
         """The longest wait first. They need not be names of users."""
-        return await self._throttle.failed_logins.lockouts()
+        return await self._throttle.lockout.lockouts()
 
     async def lift(self, actor: Actor, name: str) -> int:
         """Unlock a name, from everywhere; returns how many lockouts and counts were cleared."""
         user = await self._users.by_name(name)
         sessions = await self._sessions.of_user(user.id) if user else ()
-        lifted = await self._throttle.failed_logins.lift(name, {session.address for session in sessions})
+        lifted = await self._throttle.lockout.lift(name, {session.address for session in sessions})
         if lifted:
             self._audit.record(
                 Event.LIMIT_LIFTED,

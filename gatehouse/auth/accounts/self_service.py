@@ -79,9 +79,7 @@ class SelfService:
 
     async def _change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
         user, session = principal.profile.user, principal.claims.session
-        attempt = Attempt(
-            await self._throttle.failed_logins.key_for(user.username, caller.address), caller, user.id, session
-        )
+        attempt = Attempt(await self._throttle.lockout.key_for(user.username, caller.address), caller, user.id, session)
         await self._attempts.raise_if_locked(attempt)
         await self._throttle.admit_password_change(user.id)
         checked = await self._check_current(attempt, user.username, current)

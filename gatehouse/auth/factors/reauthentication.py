@@ -62,5 +62,5 @@ class Reauthentication:
         await self._attempts.record_failure(await self._attempt(principal, caller), reason)
 
     async def _attempt(self, principal: Principal, caller: Caller) -> Attempt:
-        key = await self._throttle.failed_logins.key_for(principal.profile.user.username, caller.address)
+        key = await self._throttle.lockout.key_for(principal.profile.user.username, caller.address)
         return Attempt(key, caller, principal.claims.user, principal.claims.session)

@@ -33,7 +33,7 @@ class Attempts:
 
     async def raise_if_locked(self, attempt: Attempt) -> None:
         try:
-            await self._throttle.failed_logins.raise_if_locked(attempt.key)
+            await self._throttle.lockout.raise_if_locked(attempt.key)
         except NameLocked:
             self._record(attempt, LoginFailure.WAITING)
             raise
@@ -41,7 +41,7 @@ class Attempts:
     async def record_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
         """Count a failure. If the name is locked by now, `NameLocked` is raised instead of the real outcome."""
         try:
-            failures = await self._throttle.failed_logins.record_failure(attempt.key)
+            failures = await self._throttle.lockout.record_failure(attempt.key)
         except NameLocked:
             self._record(attempt, LoginFailure.WAITING)
             raise

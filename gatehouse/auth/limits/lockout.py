@@ -40,14 +40,16 @@ class Lockout(NamedTuple):
     until: float
 
 
-class FailedLogins:
+class LoginLockout:
+    """Counts failed logins and locks names; `BackoffPolicy` says from which failure on, and for how long."""
+
     def __init__(self, state: State, clock: Callable[[], float], free: Rate) -> None:
         self._state = state
         self._clock = clock
         self._policy = BackoffPolicy(free.count, free.seconds, LOCKOUT_SECONDS, BACKOFF_KEPT_SECONDS)
 
     async def key_for(self, username: str, address: str) -> str:
-        """Under which (name, source) a login from here is counted."""
+        """Under which (name, source) a login from this address is counted."""
         name, source = name_key(username), address_bucket(address)
         known = await self._state.has_mark(_source_mark(name, source), self._clock())
         return _key(name, source if known else ELSEWHERE)
@@ -88,7 +90,7 @@ class FailedLogins:
         return sum([await self._state.clear_failures(key) for key in keys])
 
 
-class NoLockout(FailedLogins):
+class NoLockout(LoginLockout):
     """For `LIMITS=off`."""
 
     async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_buckets
-from gatehouse.auth.limits.lockout import FailedLogins, NoLockout
+from gatehouse.auth.limits.lockout import LoginLockout, NoLockout
 from gatehouse.auth.refusals import TooManyRequests
 from gatehouse.bounded_cache import BoundedCache
 from gatehouse.stores.state.protocol import RateLimit, State
@@ -40,7 +40,7 @@ class Throttle:
         self._state = state
         self._clock = clock
         self._limits = limits
-        self.failed_logins = FailedLogins(state, clock, limits.login_name)
+        self.lockout = LoginLockout(state, clock, limits.login_name)
         self._captchas = {times: _LocalRateLimiter(_times(limits.captcha_address, times)) for _, times in IPV6_WIDTHS}
 
     def admit_captcha(self, address: str) -> None:
@@ -90,7 +90,7 @@ class NoLimits(Throttle):
 
     def __init__(self, state: State, clock: Callable[[], float], limits: Limits) -> None:
         super().__init__(state, clock, limits)
-        self.failed_logins = NoLockout(state, clock, limits.login_name)
+        self.lockout = NoLockout(state, clock, limits.login_name)
 
     def admit_captcha(self, address: str) -> None: ...
 

@@ -81,7 +81,7 @@ class Login:
             caller,
             is_second_factor_code=given.instead_of_captcha,
         )
-        key = await self._throttle.failed_logins.key_for(form.username, caller.address)
+        key = await self._throttle.lockout.key_for(form.username, caller.address)
         found = await self._users.credentials(form.username)
         attempt = Attempt(key, caller, found.user.id if found else None)
         await self._attempts.raise_if_locked(attempt)
@@ -103,7 +103,7 @@ class Login:
         user = found.user
         session = await self._sessions.open(user.id, caller)
         await self._recheck(user, form, session, caller)
-        await self._throttle.failed_logins.record_success(key, form.username, caller.address)
+        await self._throttle.lockout.record_success(key, form.username, caller.address)
         if check.outdated:
             await self._replace_hash(user, form.password, caller)
         return OpenedLogin(session, factor)

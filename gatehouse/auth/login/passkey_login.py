@@ -44,8 +44,8 @@ class PasskeyLogin:
             raise
         session = await self._sessions.open(passkey.user, caller)
         username = profile.user.username
-        key = await self._throttle.failed_logins.key_for(username, caller.address)
-        await self._throttle.failed_logins.record_success(key, username, caller.address)
+        key = await self._throttle.lockout.key_for(username, caller.address)
+        await self._throttle.lockout.record_success(key, username, caller.address)
         return session
 
     async def _enabled(self, user: int) -> Profile:
