@@ -113,8 +113,8 @@ async def edit(service: Service, /, number: int, name: str | None, parent: int |
     changes = _given({"name": name, "parent": parent, **fields})
     if not changes:
         raise click.UsageError("nothing to change: give at least one option")
-    here = asdict(await service.accounts.menus.get(number))
-    await service.accounts.menu_changes.edit(OPERATOR, number, {**here, **changes})
+    menu = asdict(await service.accounts.menus.get(number))
+    await service.accounts.menu_changes.edit(OPERATOR, number, {**menu, **changes})
     echo(f"Changed menu {number}.")
 
 

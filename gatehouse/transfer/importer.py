@@ -68,12 +68,12 @@ class Importer:
     async def run(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Summary:
         """`progress` is called with the number of user rows done, and their total."""
         self._replaceable_admin = await self._untouched_administrator()
-        here, root = await self._import_departments(await source.departments())
+        departments, root = await self._import_departments(await source.departments())
         codes = await self._import_roles(await source.roles())
         import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
         self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
-        context = Context(here, root, codes, source.source_roles, self._overwrite_passwords, self._clock())
+        context = Context(departments, root, codes, source.source_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
         async for read, rows in source.users():
             await self._import_users(rows, context, seen)
@@ -97,45 +97,49 @@ class Importer:
 
     async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[frozenset[int], int]:
         """The ids of all departments there will be, and the one for users without any."""
-        here = {one.id: one for one in await self._departments.all()}
-        parents = {one.id: one.parent for one in here.values()} | {row.id: row.parent for row in rows}
+        existing = {one.id: one for one in await self._departments.all()}
+        parents = {one.id: one.parent for one in existing.values()} | {row.id: row.parent for row in rows}
         cut = cut_cycles(parents, [row.id for row in rows])
         self._summary.adapted += [moved_to_top(row.origin, row.parent) for row in rows if row.id in cut]
         rows = [replace(row, parent=None) if row.id in cut else row for row in rows]
-        new = [row for row in rows if row.id not in here]
-        changed = [row for row in rows if row.id in here and _department(row, here[row.id]) != here[row.id]]
-        switched = [row.id for row in changed if row.enabled not in {None, here[row.id].enabled}]
+        new = [row for row in rows if row.id not in existing]
+        changed = [row for row in rows if row.id in existing and _department(row, existing[row.id]) != existing[row.id]]
+        switched = [row.id for row in changed if row.enabled not in {None, existing[row.id].enabled}]
         self._summary.departments = ImportCount(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
         if entries and not self._dry_run:
-            wanted = [_department(row, here.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]]
+            wanted = [
+                _department(row, existing.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]
+            ]
             await self._bulk.write_departments(wanted, entries)
             if switched:
                 await self._state.raise_epochs(await self._bulk.people_below(switched), self._clock())
         tops = [row.id for row in rows if row.parent is None]
-        return frozenset(here) | {row.id for row in rows}, min(tops or here)
+        return frozenset(existing) | {row.id for row in rows}, min(tops or existing)
 
     async def _import_roles(self, rows: Sequence[SourceRole]) -> frozenset[str]:
         """The codes of all roles there will be."""
-        here = {role.code: role for role in await self._roles.all()}
+        existing = {role.code: role for role in await self._roles.all()}
         known = {one.id for one in await self._departments.all()}
-        wanted = [_role(row, here.get(row.code), known, self._clock()) for row in rows]
-        new = [role for role in wanted if role.code not in here]
-        changed = [role for role in wanted if role.code in here and role != here[role.code]]
+        wanted = [_role(row, existing.get(row.code), known, self._clock()) for row in rows]
+        new = [role for role in wanted if role.code not in existing]
+        changed = [role for role in wanted if role.code in existing and role != existing[role.code]]
         self._summary.roles = ImportCount(len(new), len(changed), len(wanted) - len(new) - len(changed))
         entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
         entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
         if entries and not self._dry_run:
             await self._bulk.write_roles([*new, *changed], entries)
             for role in changed:
-                await self._state.raise_epochs(await self._roles.holders(here[role.code].id), self._clock())
-        return frozenset(here) | {role.code for role in wanted}
+                await self._state.raise_epochs(await self._roles.holders(existing[role.code].id), self._clock())
+        return frozenset(existing) | {role.code for role in wanted}
 
     async def _import_users(self, rows: Sequence[SourceUser], context: Context, seen: Seen) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
-        here = [existing for existing in await self._bulk.existing(keys, ids) if existing.user.id != self._gone]
-        decided = plan(rows, here, context, seen, self._replaceable_admin)
+        existing_users = [
+            existing for existing in await self._bulk.existing(keys, ids) if existing.user.id != self._gone
+        ]
+        decided = plan(rows, existing_users, context, seen, self._replaceable_admin)
         self._count(decided)
         if not self._dry_run and (decided.added or decided.changed):
             await self._write(decided)
@@ -216,24 +220,24 @@ class Importer:
         )
 
 
-def _department(row: SourceDepartment, here: Department) -> Department:
+def _department(row: SourceDepartment, existing: Department) -> Department:
     """The department with the values of the row; values that the row leaves out stay."""
     given = {"name": row.name, "code": row.code, "sort": row.sort, "enabled": row.enabled}
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(here, parent=row.parent, **values)
+    return replace(existing, parent=row.parent, **values)
 
 
-def _role(row: SourceRole, here: Role | None, known: Collection[int], now: float) -> Role:
+def _role(row: SourceRole, existing: Role | None, known: Collection[int], now: float) -> Role:
     """The role with the values of the row; values that the row leaves out stay."""
-    here = here or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
-    scope = here.data_scope if row.data_scope is None else row.data_scope
-    chosen = here.departments if row.departments is None else tuple(one for one in row.departments if one in known)
+    existing = existing or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
+    scope = existing.data_scope if row.data_scope is None else row.data_scope
+    chosen = existing.departments if row.departments is None else tuple(one for one in row.departments if one in known)
     return replace(
-        here,
+        existing,
         name=row.name,
         enabled=row.enabled,
         perms=tuple(sorted(row.perms)),
-        sort=here.sort if row.sort is None else row.sort,
+        sort=existing.sort if row.sort is None else row.sort,
         data_scope=scope,
         departments=chosen if scope == DataScope.CHOSEN else (),
     )

@@ -89,15 +89,17 @@ class MenuImport:
         """Create or change each menu. The menus of the first start are replaced, unless they were changed."""
         if not rows:
             return ImportCount(), []
-        here = {menu.id: menu for menu in await self._menus.all()}
-        gone = sorted(here) if are_untouched(list(here.values())) else []
-        here = {} if gone else here
-        rows, remarks = _without_cycles(rows, here)
-        new = [row.menu for row in rows if row.menu.id not in here]
+        existing = {menu.id: menu for menu in await self._menus.all()}
+        gone = sorted(existing) if are_untouched(list(existing.values())) else []
+        existing = {} if gone else existing
+        rows, remarks = _without_cycles(rows, existing)
+        new = [row.menu for row in rows if row.menu.id not in existing]
         kept = {
-            row.menu.id: replace(row.menu, created=here[row.menu.id].created) for row in rows if row.menu.id in here
+            row.menu.id: replace(row.menu, created=existing[row.menu.id].created)
+            for row in rows
+            if row.menu.id in existing
         }
-        changed = [menu for menu in kept.values() if menu != here[menu.id]]
+        changed = [menu for menu in kept.values() if menu != existing[menu.id]]
         count = ImportCount(len(new), len(changed), len(kept) - len(changed))
         before = {} if gone else await self._menus.by_role()
         other = {code: ids for code, ids in assigned.items() if ids != before.get(code, frozenset())}
@@ -108,8 +110,8 @@ class MenuImport:
         return count, remarks
 
 
-def _without_cycles(rows: Sequence[SourceMenu], here: Mapping[int, Menu]) -> tuple[list[SourceMenu], list[Remark]]:
-    parents = {menu.id: menu.parent for menu in [*here.values(), *(row.menu for row in rows)]}
+def _without_cycles(rows: Sequence[SourceMenu], existing: Mapping[int, Menu]) -> tuple[list[SourceMenu], list[Remark]]:
+    parents = {menu.id: menu.parent for menu in [*existing.values(), *(row.menu for row in rows)]}
     cut = cut_cycles(parents, [row.menu.id for row in rows])
     remarks = [moved_to_top(row.origin, row.menu.parent) for row in rows if row.menu.id in cut]
     return [replace(row, menu=replace(row.menu, parent=None)) if row.menu.id in cut else row for row in rows], remarks

@@ -71,7 +71,7 @@ def replaces_admin(row: SourceUser, administrator: User) -> bool:
 
 def plan(
     rows: Iterable[SourceUser],
-    here: Sequence[ExistingUser],
+    existing_users: Sequence[ExistingUser],
     context: Context,
     seen: Seen,
     replaceable_admin: ExistingUser | None = None,
@@ -80,9 +80,9 @@ def plan(
     valid = [_adapt(row, context, decided) for row in rows if _is_valid(row, context, seen, decided)]
     if replaceable_admin and any(replaces_admin(row, replaceable_admin.user) for row in valid):
         decided.removed.append(replaceable_admin)
-        here = [existing for existing in here if existing.user.id != replaceable_admin.user.id]
-    by_name = {name_key(existing.user.username): existing for existing in here}
-    by_id = {existing.user.id: existing for existing in here}
+        existing_users = [existing for existing in existing_users if existing.user.id != replaceable_admin.user.id]
+    by_name = {name_key(existing.user.username): existing for existing in existing_users}
+    by_id = {existing.user.id: existing for existing in existing_users}
     for row in valid:
         same_name = by_name.get(name_key(row.username))
         same_id = same_name if row.id is None else by_id.get(row.id)

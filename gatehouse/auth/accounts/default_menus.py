@@ -68,7 +68,7 @@ CHINESE_BUTTONS = {
 
 def default_entries(now: float) -> list[dict[str, Any]]:
     """In an order in which parents come first; `parent` is the position in the list."""
-    laid: list[dict[str, Any]] = [
+    entries: list[dict[str, Any]] = [
         {
             "type": MenuType.FOLDER,
             "name": FOLDER,
@@ -80,8 +80,8 @@ def default_entries(now: float) -> list[dict[str, Any]]:
         }
     ]
     for number, page in enumerate(_PAGES, 1):
-        position = len(laid)
-        laid.append(
+        position = len(entries)
+        entries.append(
             {
                 "type": MenuType.PAGE,
                 "parent": 0,
@@ -94,7 +94,7 @@ def default_entries(now: float) -> list[dict[str, Any]]:
                 "keep_alive": True,
             }
         )
-        laid += [
+        entries += [
             {
                 "type": MenuType.BUTTON,
                 "parent": position,
@@ -104,7 +104,7 @@ def default_entries(now: float) -> list[dict[str, Any]]:
             }
             for sort, (name, action) in enumerate(page.buttons, 1)
         ]
-    return [{**complete_menu(entry), "created": now} for entry in laid]
+    return [{**complete_menu(entry), "created": now} for entry in entries]
 
 
 async def create_default_menus(menus: Menus, now: float) -> None:
@@ -115,16 +115,16 @@ async def create_default_menus(menus: Menus, now: float) -> None:
 def are_untouched(menus: Sequence[Menu]) -> bool:
     """Whether these are the menus as created above, unchanged, so that an import may replace them."""
     names = {menu.id: menu.name for menu in menus}
-    here = {(menu.name, menu.type, names.get(menu.parent or 0), menu.component, menu.perm) for menu in menus}
-    laid = default_entries(0)
-    made = {
+    found = {(menu.name, menu.type, names.get(menu.parent or 0), menu.component, menu.perm) for menu in menus}
+    entries = default_entries(0)
+    expected = {
         (
             entry["name"],
             entry["type"],
-            None if entry["parent"] is None else laid[entry["parent"]]["name"],
+            None if entry["parent"] is None else entries[entry["parent"]]["name"],
             entry["component"],
             entry["perm"],
         )
-        for entry in laid
+        for entry in entries
     }
-    return here == made and len(menus) == len(laid)
+    return found == expected and len(menus) == len(entries)

@@ -80,8 +80,8 @@ class Presence:
 
     async def _write(self, now: float) -> None:
         key, expires = _key(self._worker), now + EXPIRE_SECONDS
-        here = await self._state.value(key, now)
-        await self._state.swap_value(key, here, _encode(sorted(self._connections)), expires, now)
+        stored = await self._state.value(key, now)
+        await self._state.swap_value(key, stored, _encode(sorted(self._connections)), expires, now)
         for _ in range(ATTEMPTS):
             listed = await self._state.value(WORKERS, now)
             workers = _decode(listed, dict[str, float])
