@@ -158,7 +158,7 @@ class App:
 
 
 def _check_perm(principal: Principal, route: Route) -> None:
-    """Before the endpoint runs: what the route table says it needs. The cached perms are under all their names."""
+    """Refuse a caller without the perm of the operation. `profile.perms` has every name of a perm (`perms.expand`)."""
     held = principal.profile.perms
     if not any(perm in held for perm in route.perms):
         raise NotAllowed(f"{route.operation} needs {route.perms[0]}")

@@ -1,4 +1,4 @@
-"""From a path and a method to an endpoint.
+"""From a path and a method to an endpoint. To add an operation, start at the table in `contract/operations.py`.
 
 Paths without parameters are one lookup in a dictionary. The others, such as `users/{id}/form`, are found by walking a
 tree of segments; a literal segment goes before a parameter. `app.py` dispatches, and checks the perms.

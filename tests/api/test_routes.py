@@ -1,4 +1,4 @@
-"""The route table: paths with parameters, older names of a path, and limits that are where it says they are."""
+"""The table of operations: paths with parameters, older names of a path, and limits that are where it says they are."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What goes over the wire: the route table, bodies, variants, errors, and their OpenAPI description."""
+"""What goes over the wire: the table of operations, bodies, variants, errors, and their OpenAPI description."""

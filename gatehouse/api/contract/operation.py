@@ -1,4 +1,4 @@
-"""What the route table says of one operation: path, types, perm, rate limits, refusals."""
+"""What the table of operations says of one operation: path, types, perm, rate limits, refusals."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_buckets
 from gatehouse.auth.limits.lockout import LoginLockout, NoLockout
 from gatehouse.auth.refusals import TooManyRequests
 from gatehouse.bounded_cache import BoundedCache
+from gatehouse.stores.state.limit_rules import gcra
 from gatehouse.stores.state.protocol import RateLimit, State
-from gatehouse.stores.state.rules import gcra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

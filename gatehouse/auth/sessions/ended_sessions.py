@@ -1,5 +1,8 @@
 """The feed of ended sessions: what services that verify tokens by themselves read, so that a logout reaches them.
 
+Entries are written by the state engines in the step that ends the session: `sqlite/ended_log.py`, `record_ended.lua` of
+Redis, `append_ended` in `postgres/functions.sql`, all in `stores/state/`. Here they are read.
+
 A reader keeps a position: `<log>:<entry>`. The log has a random name that lives in the state, so a position from a
 state that was lost since, or from another one, is noticed. A reader who missed entries that may still matter gets
 `missing_before`: sessions that ended before that time may not have been reported. Tokens that were issued later are not

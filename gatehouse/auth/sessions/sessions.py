@@ -1,4 +1,4 @@
-"""The rules of a session, all of them.
+"""The rules of a session: opening, refresh and rotation, reuse detection, expiry, revocation.
 
 A login opens one. It ends `idle` seconds after its last refresh, `absolute` seconds after login, or when it is
 revoked; from that moment none of its tokens is accepted anywhere. Each refresh raises the
@@ -9,8 +9,9 @@ session's generation by one; the refresh token of generation n is:
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
 - anything else: reused, so taken as stolen. The session ends, which is stored before the refusal is raised.
 
-A session that is revoked is written to the log of ended sessions in the same step, for the services that verify
-tokens by themselves; `ended_sessions.py` reads it.
+A session is revoked when it is ended before it expires: by logout, reuse, an administrator and so on (`SessionEnd`).
+That is written to the log of ended sessions in the same step, for the services that verify tokens by themselves;
+`ended_sessions.py` reads it. Everywhere else the word is `end`, as in the audit tag `session.ended`.
 """
 
 from __future__ import annotations

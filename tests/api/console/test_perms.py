@@ -1,4 +1,4 @@
-"""Every operation with a perm, from the route table: refused without it, so that none can be forgotten."""
+"""Every operation with a perm, from the table of operations: refused without it, so that none can be forgotten."""
 
 from __future__ import annotations
 

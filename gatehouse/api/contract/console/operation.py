@@ -1,4 +1,4 @@
-"""A row of the route table for the console's calls: below `/api/v1`, with a token, refused without the stores."""
+"""One of the console's operations: below `/api/v1`, with a token, refused without the stores."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ BEGIN
   IF NOT FOUND THEN SELECT s.* INTO session FROM sessions s WHERE s.id = session_id; END IF;
 END $$;
 
--- Count one event against a rate: `gcra` of rules.py; a property test holds the two together.
+-- Count one event against a rate: `gcra` of limit_rules.py; a property test holds the two together.
 CREATE FUNCTION rate_limit(
   name bytea, moment double precision, emission_interval double precision, span double precision
 ) RETURNS double precision LANGUAGE plpgsql AS $$
@@ -182,7 +182,8 @@ BEGIN
   );
 END $$;
 
--- Count one failure: `next_failures` of rules.py; a property test holds the two together. No row: the key is locked.
+-- Count one failure: `next_failures` of limit_rules.py; a property test holds the two together.
+-- No row: the key is locked.
 CREATE FUNCTION record_failure(
   name bytea, moment double precision, free integer, span integer, kept_seconds integer, lockout_seconds integer[]
 ) RETURNS SETOF failures LANGUAGE plpgsql AS $$

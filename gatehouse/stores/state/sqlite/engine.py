@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
+from gatehouse.stores.state.limit_rules import NO_WAIT_SECONDS, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.protocol import (
     EXPIRED_KEPT_SECONDS,
     BackoffPolicy,
@@ -20,7 +21,6 @@ from gatehouse.stores.state.protocol import (
     Rotation,
     Session,
 )
-from gatehouse.stores.state.rules import NO_WAIT_SECONDS, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.sqlite import ended_log
 from gatehouse.stores.state.sqlite.commit_detector import CommitDetector
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
@@ -48,8 +48,8 @@ _ROTATE = (
     "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
     f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
 )
-# `gcra` of rules.py in one statement, which changes nothing if the event exceeds the rate. A rate allows at least one
-# event, so a key that is not there needs no look.
+# `gcra` of limit_rules.py in one statement, which changes nothing if the event exceeds the rate. A rate allows at
+# least one event, so a key that is not there needs no look.
 _COUNT = (
     "INSERT INTO rates VALUES (?1, ?2 + ?3) ON CONFLICT (key)"
     " DO UPDATE SET arrival = max(arrival, ?2) + ?3 WHERE max(arrival, ?2) + ?3 - ?4 - ?2 <= ?5"

@@ -1,4 +1,4 @@
--- Counts one event against a rate: `gcra` of rules.py; a property test holds the two together.
+-- Counts one event against a rate: `gcra` of limit_rules.py; a property test holds the two together.
 -- Returns the seconds to wait, as text; nothing if the event was within the rate and has been counted.
 local function count_event(key, now, interval, span)
   local arrival = math.max(tonumber(redis.call('GET', key) or now), now)

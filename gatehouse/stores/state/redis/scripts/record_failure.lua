@@ -1,4 +1,4 @@
--- Count one failure: `next_failures` of rules.py; a property test holds the two together.
+-- Count one failure: `next_failures` of limit_rules.py; a property test holds the two together.
 --   keys  the failures under one name, the index of all names that are locked
 --   in    name, now, free failures, their window, how long a lockout counts on, the seconds of each lockout
 --   out   failures, since, level and until, as one text; nothing if the name is locked already

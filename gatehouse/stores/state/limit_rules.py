@@ -1,7 +1,8 @@
-"""The rules that every engine applies: rate limits (GCRA) and the backoff after failures. Pure functions.
+"""Rate limits (GCRA) and the backoff after failures, as every engine applies them. Pure functions.
 
 Engines that run Python inside their transaction call them. The Lua scripts of Redis and `postgres/functions.sql` say
-the same; a property test in `tests/stores/test_limits.py` holds the three together.
+the same; a property test in `tests/stores/test_limits.py` holds the three together. The rules of a session are in
+`auth/sessions/sessions.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now:
 
 
 def forgotten_at(failures: Failures, policy: BackoffPolicy) -> float:
-    """When a record no longer says anything."""
+    """When the record expires."""
     if failures.level == 0:
         return failures.since + policy.window
     return failures.until + policy.kept_seconds
