@@ -76,7 +76,7 @@ def _user(number: int, place: int) -> dict[str, object]:
         "nickname": f"Nick Name {number}",
         "avatar": f"https://example.com/avatars/{number}.png",
         "department": place,
-        "password": "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 66,
+        "password_hash": "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 66,
         "enabled": number % 7 != 0,
         "captcha_exempt": False,
         "created": FIRST_DAY + 600.0 * number,

@@ -40,7 +40,7 @@ from tests.support.engines import PostgresServer, RedisServer
 PEOPLE = 100
 BATCH = 5_000
 COLUMNS = (
-    "id", "username", "name_key", "nickname", "avatar", "department", "password", "enabled", "captcha_exempt",
+    "id", "username", "name_key", "nickname", "avatar", "department", "password_hash", "enabled", "captcha_exempt",
     "created",
 )  # fmt: skip
 
@@ -94,7 +94,9 @@ async def copy_people(url: str, size: int) -> None:
     connection = await asyncpg.connect(url)
     try:
         for batch in batches(people(size)):
-            await connection.copy_records_to_table("users", records=batch, columns=COLUMNS)
+            await connection.copy_records_to_table(
+                "users", records=batch, columns=[users.c[name].name for name in COLUMNS]
+            )
             await connection.copy_records_to_table(
                 "user_roles", records=[(row[0], 1) for row in batch], columns=("user", "role")
             )
@@ -133,7 +135,7 @@ def profile(number: int) -> Profile:
         nickname=f"User {number}",
         avatar="",
         department=1,
-        password="-",
+        password_hash="-",
         enabled=True,
         captcha_exempt=False,
         created=0.0,

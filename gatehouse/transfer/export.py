@@ -115,7 +115,7 @@ def _user(profile: Profile, *, with_hashes: bool) -> UserLine:
         captcha_exempt=user.captcha_exempt,
         created=user.created,
         roles=list(profile.roles),
-        password_hash=user.password if with_hashes and user.password else UNSET,
+        password_hash=user.password_hash if with_hashes and user.password_hash else UNSET,
         gender=user.gender,
         mobile=user.mobile,
         email=user.email,

@@ -218,7 +218,7 @@ def _user(origin: str, line: UserLine) -> SourceUser:
         nickname=fields.get("nickname"),
         avatar=fields.get("avatar"),
         department=fields.get("dept_id"),
-        password=fields.get("password_hash"),
+        password_hash=fields.get("password_hash"),
         enabled=fields.get("enabled"),
         captcha_exempt=fields.get("captcha_exempt"),
         created=fields.get("created"),

@@ -190,7 +190,7 @@ class Importer:
         for change in decided.changed:
             if change.values.get("enabled") is False:
                 await self._sessions.end_all(change.existing.user.id, SessionEnd.DISABLED, CALLER)
-            elif "password" in change.values:
+            elif "password_hash" in change.values:
                 await self._sessions.end_all(change.existing.user.id, SessionEnd.PASSWORD, CALLER)
 
     def _entries(self, change: UserChange) -> list[AuditEntry]:
@@ -198,9 +198,9 @@ class Importer:
         entries = []
         if "enabled" in values:
             entries.append(self._entry(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, user))
-        if "password" in values:
+        if "password_hash" in values:
             entries.append(self._entry(Event.PASSWORD_CHANGED, user))
-        others = sorted(values.keys() - {"enabled", "password"})
+        others = sorted(values.keys() - {"enabled", "password_hash"})
         if others or change.roles is not None:
             detail = {"changed": others} if change.roles is None else {"changed": others, "roles": sorted(change.roles)}
             entries.append(self._entry(Event.USER_CHANGED, user, **detail))

@@ -66,7 +66,7 @@ class Plan:
 def replaces_admin(row: SourceUser, administrator: User) -> bool:
     """Whether this row can only be imported if the first administrator is replaced; one without a hash cannot."""
     same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
-    return same and row.id is not None and row.password is not None
+    return same and row.id is not None and row.password_hash is not None
 
 
 def plan(
@@ -110,7 +110,7 @@ def _problem(row: SourceUser, context: Context) -> str | None:
         return f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
     if row.id is not None and not 0 < row.id < 2**63:
         return f"{row.id} is not an id"
-    if row.password is not None and (reason := _hash_problem(row.password)):
+    if row.password_hash is not None and (reason := _hash_problem(row.password_hash)):
         return reason
     if row.created is not None and not 0 <= row.created < 1e11:
         return f"{row.created} is not a time: seconds since 1970"
@@ -177,7 +177,7 @@ def _new(row: SourceUser, context: Context) -> User:
         nickname=row.nickname or row.username,
         avatar=row.avatar or "",
         department=context.root if row.department is None else row.department,
-        password=row.password or "",
+        password_hash=row.password_hash or "",
         enabled=row.enabled is not False,
         captcha_exempt=bool(row.captcha_exempt),
         created=context.now if row.created is None else row.created,
@@ -198,7 +198,7 @@ def _compare(row: SourceUser, existing: ExistingUser, context: Context, decided:
         "gender": row.gender,
         "mobile": row.mobile,
         "email": row.email,
-        "password": row.password if context.overwrite_passwords else None,
+        "password_hash": row.password_hash if context.overwrite_passwords else None,
     }
     values = {
         name: value for name, value in given.items() if value is not None and value != getattr(existing.user, name)

@@ -54,7 +54,7 @@ class SourceUser:
     nickname: str | None = None
     avatar: str | None = None
     department: int | None = None
-    password: str | None = field(default=None, repr=False)  # the hash
+    password_hash: str | None = field(default=None, repr=False)
     enabled: bool | None = None
     captcha_exempt: bool | None = None
     created: float | None = None

@@ -202,7 +202,7 @@ def _user(row: dict[str, Any], roles: frozenset[str]) -> SourceUser:
         nickname=row.get("nickname") or str(row["username"] or ""),
         avatar=str(row.get("avatar") or ""),
         department=number(row.get("department")) or None,
-        password=_SCHEME.sub("", str(row["password"] or ""), count=1),
+        password_hash=_SCHEME.sub("", str(row["password"] or ""), count=1),
         enabled=number(row["status"]) == 1,
         created=moment(row.get("created")),
         roles=roles,

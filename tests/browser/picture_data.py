@@ -68,7 +68,7 @@ def _user(number: int, person: tuple[str, str], place: int) -> dict[str, Any]:
         "nickname": nickname,
         "avatar": "",
         "department": place,
-        "password": hash_password(PASSWORD) if number < 102 else "",
+        "password_hash": hash_password(PASSWORD) if number < 102 else "",
         "enabled": number % 9 != 0,
         "captcha_exempt": False,
         "created": time.time() - 86_400 * (400 - 3 * number),

@@ -37,7 +37,7 @@ async def populate(path: Path) -> None:
             rows = [
                 {
                     "id": number, "username": f"user{number} é漢\U0001f600", "name_key": f"user{number}",
-                    "nickname": "'\"\\%", "avatar": "", "department": 2, "password": "x",
+                    "nickname": "'\"\\%", "avatar": "", "department": 2, "password_hash": "x",
                     "enabled": number % 2 == 0, "captcha_exempt": False, "created": number + 0.125,
                 }
                 for number in range(2, PEOPLE + 2)

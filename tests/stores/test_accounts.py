@@ -155,7 +155,7 @@ async def test_the_last_administrator_cannot_be_lost_in_any_way(database: Databa
                     place = department if how == "department" else top
                     await change.db.execute(update(schema.departments).filter_by(id=place).values(enabled=False))
                 case "password":
-                    await change.set_user(user, password="")
+                    await change.set_user(user, password_hash="")
 
     with pytest.raises(LastAdministrator):
         await lose()
@@ -192,11 +192,11 @@ async def test_users_come_in_pages(database: Database) -> None:
 async def test_a_hash_is_replaced_only_if_it_is_still_the_old_one(database: Database) -> None:
     users = Users(database)
     user = await somebody(database)
-    assert await users.replace_password(user, "hash", "new")
-    assert not await users.replace_password(user, "hash", "late")
+    assert await users.replace_password_hash(user, "hash", "new")
+    assert not await users.replace_password_hash(user, "hash", "late")
     found = await users.by_name("ann")
     assert found is not None
-    assert found.password == "new"
+    assert found.password_hash == "new"
 
 
 async def test_departments_are_a_tree(database: Database) -> None:

@@ -90,7 +90,7 @@ class Accounts:
         False, and nothing changed, if the stored hash is no longer the one that was checked: an operator who sets a
         password while its owner changes it must win.
         """
-        if not await self.users.replace_password(user, checked, hashed):
+        if not await self.users.replace_password_hash(user, checked, hashed):
             return False
         await self.user_changes.password_changed(Actor(None, caller=caller), user, except_session=except_session)
         return True

@@ -95,7 +95,7 @@ class SelfService:
 
     async def _check_current(self, attempt: Attempt, username: str, current: str) -> str:
         """The stored hash, if it is that of the current password."""
-        stored = (await self._accounts.user(username)).user.password
+        stored = (await self._accounts.user(username)).user.password_hash
         if not (await self._hashes.check(stored, current)).correct:
             await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong

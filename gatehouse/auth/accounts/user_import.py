@@ -110,7 +110,7 @@ def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewU
     new = NewUser(
         username=row.username,
         nickname=row.nickname or row.username,
-        password="",
+        password_hash="",
         department=_department(row.department, context),
         created=0,
         gender=gender,

@@ -101,7 +101,7 @@ class UserChanges:
         """Store the hash of a password that has been checked; all sessions end."""
         async with self._changes.transaction() as change:
             await self._target(change, actor, user)
-            await change.set_user(user, password=hashed)
+            await change.set_user(user, password_hash=hashed)
         await self.password_changed(actor, user)
 
     async def password_changed(self, actor: Actor, user: int, *, except_session: str | None = None) -> None:

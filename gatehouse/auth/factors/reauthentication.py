@@ -47,7 +47,7 @@ class Reauthentication:
             attempt = await self._attempt(principal, caller)
             await self._attempts.raise_if_locked(attempt)
             found = await self._users.credentials(username)
-            right = found is not None and (await self._hashes.check(found.user.password, given)).correct
+            right = found is not None and (await self._hashes.check(found.user.password_hash, given)).correct
         if found is None or not right:
             await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong

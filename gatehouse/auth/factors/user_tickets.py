@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class UserTicket(msgspec.Struct, array_like=True):
     username: str
     user: int
-    password: bytes  # a digest of the stored hash
+    password_hash_digest: bytes
     maker: int | None = None  # the user who made it for this one
 
 
@@ -43,10 +43,10 @@ class UserTickets:
         if ticket is None or found is None:
             raise TicketGone("forged, expired or outdated")
         user = found.user
-        if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password:
+        if not user.enabled or user.id != ticket.content.user or _digest(user) != ticket.content.password_hash_digest:
             raise TicketGone("the account has changed")
         return user, ticket.content.maker
 
 
 def _digest(user: User) -> bytes:
-    return hashlib.sha256(user.password.encode()).digest()
+    return hashlib.sha256(user.password_hash.encode()).digest()

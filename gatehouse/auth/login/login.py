@@ -87,7 +87,7 @@ class Login:
         await self._attempts.raise_if_locked(attempt)
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
-        stored = (found and found.user.password) or await self._decoy_hashes.for_name(form.username)
+        stored = (found and found.user.password_hash) or await self._decoy_hashes.for_name(form.username)
         check = await self._hashes.check(stored, form.password)
         right_code = await self._second_factor.check(found, given)
         failure = _failure(found, password_correct=check.correct)
@@ -111,16 +111,16 @@ class Login:
     async def _recheck(self, user: User, form: LoginForm, session: Session, caller: Caller) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""
         current = await self._users.by_name(form.username)
-        if current is not None and current.password == user.password:
+        if current is not None and current.password_hash == user.password_hash:
             return
-        if current is None or not (await self._hashes.check(current.password, form.password)).correct:
+        if current is None or not (await self._hashes.check(current.password_hash, form.password)).correct:
             await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
             reason = LoginFailure.PASSWORD
             self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=session.id, reason=reason)
             raise CredentialsWrong
 
     async def _replace_hash(self, user: User, password: str, caller: Caller) -> None:
-        if await self._users.replace_password(user.id, user.password, await self._hashes.hash(password)):
+        if await self._users.replace_password_hash(user.id, user.password_hash, await self._hashes.hash(password)):
             self._audit.record(Event.PASSWORD_REHASHED, caller, user=user.id)
 
 

@@ -80,7 +80,7 @@ class Changes:
         holders = await db.execute(
             select(users.c.department)
             .join(user_roles, user_roles.c.user == users.c.id)
-            .where(user_roles.c.role.in_(chosen), users.c.enabled, users.c.password != "")
+            .where(user_roles.c.role.in_(chosen), users.c.enabled, users.c.password_hash != "")
             .distinct()
         )
         departments_with_admins = {row.department for row in holders}

@@ -121,7 +121,7 @@ async def _copy(source_connection: AsyncConnection, target: Database, table: Tab
         done += len(rows)
         reached = msgspec.json.encode(_key(table, rows[-1])).decode()
         async with target.writing() as db:
-            await db.execute(insert(table), [dict(row._mapping) for row in rows])  # noqa: SLF001 - its public name
+            await db.execute(insert(table), [dict(zip(table.c.keys(), row, strict=True)) for row in rows])
             await db.execute(
                 update(move_progress).where(move_progress.c.name == table.name).values(position=reached, rows=done)
             )

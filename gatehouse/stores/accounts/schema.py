@@ -56,7 +56,7 @@ users = Table(
     Column("nickname", String(64), nullable=False),
     Column("avatar", String(1024), nullable=False),
     Column("department", ForeignKey("departments.id"), nullable=False, index=True),
-    Column("password", String(255), nullable=False),
+    Column("password", String(255), nullable=False, key="password_hash"),  # the name of the column is that of 0.1.0
     Column("enabled", Boolean, nullable=False),
     Column("captcha_exempt", Boolean, nullable=False),
     Column("created", Float(53), nullable=False),

@@ -43,7 +43,7 @@ class User:
     nickname: str
     avatar: str
     department: int
-    password: str  # the hash; empty: no password is set yet
+    password_hash: str  # empty: no password is set yet
     enabled: bool
     captcha_exempt: bool
     created: float
@@ -64,7 +64,7 @@ class Credentials(NamedTuple):
 class NewUser:
     username: str
     nickname: str
-    password: str
+    password_hash: str
     department: int
     created: float
     avatar: str = ""
@@ -218,7 +218,7 @@ class Users:
 
     async def bcrypt_share(self) -> tuple[float, str]:
         """How large a part of the users still has a bcrypt hash, and one such hash, or an empty text."""
-        query = select(func.count(), func.max(users.c.password)).where(users.c.password.startswith("$2"))
+        query = select(func.count(), func.max(users.c.password_hash)).where(users.c.password_hash.startswith("$2"))
         async with self._database.reading() as db:
             number, example = (await db.execute(query)).one()
             total = await db.scalar(select(func.count()).select_from(users))
@@ -236,11 +236,11 @@ class Users:
         async with self._database.writing() as db:
             await update_user(db, user, **values)
 
-    async def replace_password(self, user: int, old: str, new: str) -> bool:
+    async def replace_password_hash(self, user: int, old: str, new: str) -> bool:
         """Set the hash if it still is `old`: a hash made from an outdated password must not undo a change."""
         async with self._database.writing() as db:
             result = await db.execute(
-                update(users).where(users.c.id == user, users.c.password == old).values(password=new)
+                update(users).where(users.c.id == user, users.c.password_hash == old).values(password_hash=new)
             )
         return result.rowcount == 1
 

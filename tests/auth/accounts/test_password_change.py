@@ -59,7 +59,7 @@ def test_a_reset_by_an_operator_wins_over_a_change_in_flight(
     token = gatehouse.login().data["accessToken"]
     reset = hash_password(RESET)
     # Written and not yet followed by the end of the sessions: the narrowest moment of a reset.
-    during(monkeypatch, "hash", gatehouse, lambda: gatehouse.service.accounts.users.change(1, password=reset))
+    during(monkeypatch, "hash", gatehouse, lambda: gatehouse.service.accounts.users.change(1, password_hash=reset))
     assert gatehouse.run(change(gatehouse, token)).code == "A0210"
     assert gatehouse.login(password=RESET).status == 200
     assert gatehouse.login(password=NEW).code == "A0210"

@@ -30,7 +30,7 @@ def add(gatehouse: InProcess, name: str, hashed: str) -> None:
 
 
 def stored(gatehouse: InProcess, name: str) -> str:
-    return gatehouse.run(gatehouse.service.accounts.user(name)).user.password
+    return gatehouse.run(gatehouse.service.accounts.user(name)).user.password_hash
 
 
 def test_new_hashes_are_argon2id_at_the_agreed_cost() -> None:

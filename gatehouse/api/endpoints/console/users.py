@@ -91,7 +91,7 @@ class UserEndpoints:
     async def add(self, request: Request, principal: Principal) -> Reply:
         values, roles = _given(await request.fields(UserBody))
         own_department = principal.profile.user.department
-        new = NewUser(**{"department": own_department, "password": "", "created": 0.0, **values})
+        new = NewUser(**{"department": own_department, "password_hash": "", "created": 0.0, **values})
         await self._changes.add(actor_of(request, principal), new, roles or ())
         return success(language=request.language)
 
