@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from gatehouse.auth.accounts.bootstrap import random_password
-from gatehouse.auth.passwords.policy import check_password
+from gatehouse.auth.passwords.policy import validate_new_password
 from gatehouse.cli.output import echo
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def read_password(username: str, *, password_stdin: bool, random: bool) -> NewPa
     if password_stdin and random:
         raise click.UsageError("--password-stdin and --random-password exclude each other")
     given = random_password() if random else _from_stdin() if password_stdin else _prompt(username)
-    check_password(given, username)
+    validate_new_password(given, username)
     return NewPassword(given, generated=random)
 
 

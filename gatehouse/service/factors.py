@@ -40,8 +40,8 @@ def open_factors(core: Core) -> FactorServices:
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
-    proof = _open_reauthentication(core)
-    enrolment = _open_enrolment(core, vault, verifier, proof)
+    reauthentication = _open_reauthentication(core)
+    enrolment = _open_enrolment(core, vault, verifier, reauthentication)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
     passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
     return FactorServices(
@@ -51,7 +51,7 @@ def open_factors(core: Core) -> FactorServices:
         forced_enrolment=ForcedEnrolment(tickets=tickets, enrolment=enrolment),
         ceremonies=ceremonies,
         passkey_login=_open_passkey_login(core, passkeys),
-        own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, proof),
+        own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, reauthentication),
         qr_login=_open_qr_login(core),
         administration=_open_administration(core),
     )
@@ -82,12 +82,14 @@ def _open_reauthentication(core: Core) -> Reauthentication:
     )
 
 
-def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: Reauthentication) -> Enrolment:
+def _open_enrolment(
+    core: Core, vault: TotpVault, verifier: CodeVerifier, reauthentication: Reauthentication
+) -> Enrolment:
     return Enrolment(
         factors=core.stores.factors,
         vault=vault,
         verifier=verifier,
-        proof=proof,
+        reauthentication=reauthentication,
         audit=core.audit,
         clock=core.clock,
         issuer=urlsplit(core.settings.public_url).netloc,
@@ -105,13 +107,13 @@ def _open_passkey_login(core: Core, verifier: PasskeyVerifier) -> PasskeyLogin:
 
 
 def _open_own_passkeys(
-    core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, proof: Reauthentication
+    core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, reauthentication: Reauthentication
 ) -> OwnPasskeys:
     return OwnPasskeys(
         ceremonies=ceremonies,
         store=core.stores.passkeys,
         verifier=verifier,
-        proof=proof,
+        reauthentication=reauthentication,
         audit=core.audit,
         clock=core.clock,
     )

@@ -45,7 +45,7 @@ class Enrolment:
         factors: Factors,
         vault: TotpVault,
         verifier: CodeVerifier,
-        proof: Reauthentication,
+        reauthentication: Reauthentication,
         audit: Audit,
         clock: Callable[[], float],
         issuer: str,
@@ -53,7 +53,7 @@ class Enrolment:
         self._factors = factors
         self._vault = vault
         self._verifier = verifier
-        self._proof = proof
+        self._reauthentication = reauthentication
         self._audit = audit
         self._clock = clock
         self._issuer = issuer
@@ -64,7 +64,7 @@ class Enrolment:
         return FactorStatus(on, await self._factors.recovery_codes_left(user) if on else 0)
 
     async def begin(self, principal: Principal, password: str, caller: Caller) -> NewTotp:
-        found = await self._proof.check_password(principal, password, caller)
+        found = await self._reauthentication.reauthenticate(principal, password, caller)
         return await self.begin_for(found.user.id, found.user.username)
 
     async def begin_for(self, user: int, username: str) -> NewTotp:
@@ -94,7 +94,7 @@ class Enrolment:
     async def end(self, principal: Principal, password: str, typed: str, caller: Caller) -> None:
         """Needs the password and a code, so that knowing one of them is not enough to remove the other."""
         user = principal.claims.user
-        await self._prove(principal, password, typed, caller)
+        await self._reauthenticate(principal, password, typed, caller)
         if await self._factors.end_totp(user):
             detail = {"factor": "totp"}
             self._audit.record(Event.FACTOR_REMOVED, caller, user=user, session=principal.claims.session, detail=detail)
@@ -102,20 +102,20 @@ class Enrolment:
     async def renew_recovery_codes(self, principal: Principal, password: str, typed: str, caller: Caller) -> list[str]:
         """Ten new codes in place of all old ones."""
         user = principal.claims.user
-        sealed = await self._prove(principal, password, typed, caller)
+        sealed = await self._reauthenticate(principal, password, typed, caller)
         codes = recovery.new_codes()
         await self._factors.replace_recovery_codes(user, recovery.digests(self._vault.open(user, sealed), codes))
         self._audit.record(Event.RECOVERY_CODES_RENEWED, caller, user=user, session=principal.claims.session)
         return codes
 
-    async def _prove(self, principal: Principal, password: str, typed: str, caller: Caller) -> bytes:
+    async def _reauthenticate(self, principal: Principal, password: str, typed: str, caller: Caller) -> bytes:
         """Password and code, each guessed at no faster than at login; returns the sealed secret."""
-        found = await self._proof.check_password(principal, password, caller)
+        found = await self._reauthentication.reauthenticate(principal, password, caller)
         if found.totp is None:
             raise NoSuchFactor("no second factor is on")
         code = read_code(typed)
         right = await self._verifier.check(found.user.id, found.totp, code) if code else None
         if right is None or not await self._verifier.use(right):
-            await self._proof.record_failure(principal, caller, LoginFailure.SECOND_FACTOR)
+            await self._reauthentication.record_failure(principal, caller, LoginFailure.SECOND_FACTOR)
             raise SecondFactorCodeWrong("own account")
         return found.totp

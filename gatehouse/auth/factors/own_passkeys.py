@@ -35,14 +35,14 @@ class OwnPasskeys:
         ceremonies: Ceremonies,
         store: Passkeys,
         verifier: PasskeyVerifier,
-        proof: Reauthentication,
+        reauthentication: Reauthentication,
         audit: Audit,
         clock: Callable[[], float],
     ) -> None:
         self._ceremonies = ceremonies
         self._store = store
         self._verifier = verifier
-        self._proof = proof
+        self._reauthentication = reauthentication
         self._audit = audit
         self._clock = clock
 
@@ -50,7 +50,7 @@ class OwnPasskeys:
         return await self._store.of_user(user)
 
     async def options(self, principal: Principal, proof: Proof, caller: Caller) -> dict[str, Any]:
-        await self._prove(principal, proof, caller)
+        await self._reauthenticate(principal, proof, caller)
         user = principal.profile.user
         return self._ceremonies.registration_options(
             user.id, user.username, user.nickname, await self._store.of_user(user.id)
@@ -82,21 +82,21 @@ class OwnPasskeys:
         return next(each for each in await self._store.of_user(made.user) if each.id == number)
 
     async def remove(self, principal: Principal, passkey: int, proof: Proof, caller: Caller) -> None:
-        await self._prove(principal, proof, caller)
+        await self._reauthenticate(principal, proof, caller)
         await self._store.delete(principal.claims.user, passkey)
         self._record(Event.FACTOR_REMOVED, principal, caller, factor="passkey", passkey=passkey)
 
     async def set_password_login(self, principal: Principal, proof: Proof, caller: Caller, *, on: bool) -> None:
-        await self._prove(principal, proof, caller)
+        await self._reauthenticate(principal, proof, caller)
         await self._store.set_password_login(principal.claims.user, on=on)
         self._record(Event.PASSWORD_LOGIN_SET, principal, caller, on=on)
 
-    async def _prove(self, principal: Principal, proof: Proof, caller: Caller) -> None:
+    async def _reauthenticate(self, principal: Principal, proof: Proof, caller: Caller) -> None:
         if proof.credential is not None:
             if (await self._verifier.verify(proof.credential, caller)).user != principal.claims.user:
                 raise PasskeyRefused("a passkey of another user")
         elif proof.password:
-            await self._proof.check_password(principal, proof.password, caller)
+            await self._reauthentication.reauthenticate(principal, proof.password, caller)
         else:
             raise FieldMissing("currentPassword")
 

@@ -40,7 +40,7 @@ class Reauthentication:
         self._sessions = sessions
         self._clock = clock
 
-    async def check_password(self, principal: Principal, given: str, caller: Caller) -> Credentials:
+    async def reauthenticate(self, principal: Principal, given: str, caller: Caller) -> Credentials:
         """Returns what the password was checked against; `CredentialsWrong` if it is not the current one."""
         username = principal.profile.user.username
         with self._hashes.reserve(name_key(username)):

@@ -104,7 +104,7 @@ class Login:
         session = await self._sessions.open(user.id, caller)
         await self._recheck(user, form, session, caller)
         await self._throttle.lockout.record_success(key, form.username, caller.address)
-        if check.outdated:
+        if check.needs_rehash:
             await self._replace_hash(user, form.password, caller)
         return OpenedLogin(session, factor)
 

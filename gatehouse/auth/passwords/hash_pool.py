@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatehouse.auth.passwords import malloc
-from gatehouse.auth.passwords.hashing import PasswordCheck, check_password, hash_password
+from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password, verify_password
 from gatehouse.auth.refusals import TooBusy
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class HashPool:
         return len(self._jobs)
 
     async def check(self, stored: str, password: str) -> PasswordCheck:
-        return await self._run(check_password, stored, password)
+        return await self._run(verify_password, stored, password)
 
     async def hash(self, password: str) -> str:
         return await self._run(hash_password, password)

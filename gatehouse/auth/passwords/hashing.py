@@ -25,25 +25,25 @@ _hasher = argon2.PasswordHasher(time_cost=PASSES, memory_cost=MEMORY_KIB, parall
 
 class PasswordCheck(NamedTuple):
     correct: bool
-    outdated: bool  # the hash should be replaced by one of today's scheme
+    needs_rehash: bool  # the hash should be replaced by one of today's scheme
 
 
 def hash_password(password: str) -> str:
     return _hasher.hash(_encode(password))
 
 
-def check_password(stored: str, password: str) -> PasswordCheck:
+def verify_password(stored: str, password: str) -> PasswordCheck:
     if stored.startswith(_BCRYPT):
-        return PasswordCheck(_check_bcrypt(stored, password), outdated=True)
+        return PasswordCheck(_check_bcrypt(stored, password), needs_rehash=True)
     try:
         _hasher.verify(stored, _encode(password))
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
-        return PasswordCheck(correct=False, outdated=False)
-    return PasswordCheck(correct=True, outdated=_hasher.check_needs_rehash(stored))
+        return PasswordCheck(correct=False, needs_rehash=False)
+    return PasswordCheck(correct=True, needs_rehash=_hasher.check_needs_rehash(stored))
 
 
 def is_supported_hash(stored: str) -> bool:
-    """Whether `check_password` can make sense of a hash from elsewhere."""
+    """Whether `verify_password` can parse an imported hash."""
     if stored.startswith(_BCRYPT):
         return _BCRYPT_FORM.fullmatch(stored) is not None
     with suppress(argon2.exceptions.InvalidHashError):

@@ -27,7 +27,7 @@ def password_problem(password: str, username: str) -> PasswordProblem | None:
     return None
 
 
-def check_password(password: str, username: str) -> None:
+def validate_new_password(password: str, username: str) -> None:
     problem = password_problem(password, username)
     if problem:
         raise ValueError(problem.value)

@@ -55,7 +55,7 @@ def test_a_login_takes_the_same_work_for_every_name(
     """The time is what the work takes: hashes of one cost, questions to state, questions to the accounts."""
     hashed: list[str] = []
     asked: list[str] = []
-    check, fetch_rows = hash_pool.check_password, gatehouse.service.database.fetch_rows
+    check, fetch_rows = hash_pool.verify_password, gatehouse.service.database.fetch_rows
 
     def counted(stored: str, password: str) -> PasswordCheck:
         hashed.append(stored.rpartition("$")[0].rpartition("$")[0])
@@ -65,7 +65,7 @@ def test_a_login_takes_the_same_work_for_every_name(
         asked.append(str(query))
         return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(hash_pool, "check_password", counted)
+    monkeypatch.setattr(hash_pool, "verify_password", counted)
     monkeypatch.setattr(hash_pool, "STARVED_SECONDS", math.inf)  # on a busy machine a hash may be done twice
     monkeypatch.setattr(type(gatehouse.service.database), "fetch_rows", lambda _self, query, **v: looked_up(query, **v))
     works = []
