@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx
 
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.service import Service
 from gatehouse.verify import EndedSessions, Introspector, TokenInvalid, Verifier
 from tests.support.conversation import LOGOUT, bearer
@@ -61,7 +61,7 @@ async def open_sessions(service: Service, number: int) -> list[str]:
     if profile is None:
         raise ValueError("there is no administrator")
     now = time.time()
-    sessions = [await service.sessions.open(1, Caller()) for _ in range(number)]
+    sessions = [await service.sessions.open(1, ClientInfo()) for _ in range(number)]
     return [service.access.make(profile, session.id, now, now + 7200) for session in sessions]
 
 

@@ -149,12 +149,15 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
 )
 
 
-class Caller(NamedTuple):
-    """Where a request comes from. The address is verified (see `client_address.py`); the agent is what it claims."""
+class ClientInfo(NamedTuple):
+    """Where a request comes from; who sends it is the `Principal`.
+
+    The address is verified (see `client_address.py`); the User-Agent is what the client claims.
+    """
 
     address: str = ""
-    agent: str = ""
-    request: str = ""
+    user_agent: str = ""
+    request_id: str = ""
 
 
 class Audit:
@@ -168,7 +171,7 @@ class Audit:
     def record(
         self,
         event: Event,
-        caller: Caller,
+        client: ClientInfo,
         *,
         user: int | None = None,
         session: str | None = None,
@@ -179,14 +182,14 @@ class Audit:
         """`actor` is the user who did it, if it was done to another user or to none."""
         self.counts[event.value, reason.value if reason else ""] += 1
         if (event, reason) in AGGREGATED:
-            self._aggregates.add((event, reason), caller.address)
+            self._aggregates.add((event, reason), client.address)
         else:
-            self._store(event, caller, user=user, session=session, reason=reason, detail=detail, actor=actor)
+            self._store(event, client, user=user, session=session, reason=reason, detail=detail, actor=actor)
 
     def _store(
         self,
         event: Event,
-        caller: Caller,
+        client: ClientInfo,
         *,
         user: int | None = None,
         session: str | None = None,
@@ -195,8 +198,8 @@ class Audit:
         actor: int | None = None,
     ) -> None:
         encoded = msgspec.json.encode(detail).decode() if detail else None
-        address, request = caller.address or None, caller.request or None
-        agent = caller.agent[:USER_AGENT_MAX_LENGTH] or None
+        address, request = client.address or None, client.request_id or None
+        agent = client.user_agent[:USER_AGENT_MAX_LENGTH] or None
         tag = reason.value if reason else None
         if self._log.is_enabled_for(logging.INFO):
             facts = {
@@ -215,7 +218,7 @@ class Audit:
 
     def _store_aggregate(self, kind: tuple[Event, Reason | None], found: Aggregate) -> None:
         event, reason = kind
-        self._store(event, Caller(found.address), reason=reason, detail=found.detail(self._clock()))
+        self._store(event, ClientInfo(found.address), reason=reason, detail=found.detail(self._clock()))
 
     @property
     def queued(self) -> int:

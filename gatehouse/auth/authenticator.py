@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import (
     Audit,
-    Caller,
+    ClientInfo,
     Event,
     LoginFailure,
     RefreshFailure,
@@ -59,51 +59,51 @@ class Authenticator:
         self._clock = clock
         self._access_ttl = access_ttl
 
-    async def login(self, form: LoginForm, caller: Caller) -> TokenSet:
-        session, factor = await self._login.log_in(form, caller)
-        return await self.issue(session, caller, factor)
+    async def login(self, form: LoginForm, client: ClientInfo) -> TokenSet:
+        session, factor = await self._login.log_in(form, client)
+        return await self.issue(session, client, factor)
 
-    async def issue(self, session: Session, caller: Caller, factor: str | None = None) -> TokenSet:
+    async def issue(self, session: Session, client: ClientInfo, factor: str | None = None) -> TokenSet:
         """The first tokens of a session that a login has just opened; `factor` is what it showed beside a password."""
-        tokens = await self._tokens(session, caller)
+        tokens = await self._tokens(session, client)
         if tokens is None:
             reason = LoginFailure.DISABLED
-            self._audit.record(Event.LOGIN_FAILED, caller, user=session.user, session=session.id, reason=reason)
+            self._audit.record(Event.LOGIN_FAILED, client, user=session.user, session=session.id, reason=reason)
             raise CredentialsWrong("disabled while logging in")
         detail = {"factor": factor} if factor else None
-        self._audit.record(Event.LOGIN, caller, user=session.user, session=session.id, detail=detail)
-        await self._places.record(session, caller)
+        self._audit.record(Event.LOGIN, client, user=session.user, session=session.id, detail=detail)
+        await self._places.record(session, client)
         return tokens
 
-    async def refresh(self, token: str, caller: Caller) -> TokenSet:
+    async def refresh(self, token: str, client: ClientInfo) -> TokenSet:
         known = self._refresh.decode(token)
         if known is None:
-            await self._throttle.admit_refresh(caller.address)
-            raise self._refresh_failed(RefreshFailure.NOT_OURS, caller)
+            await self._throttle.admit_refresh(client.address)
+            raise self._refresh_failed(RefreshFailure.NOT_OURS, client)
         session_id, generation = known
         try:
-            limits = self._throttle.refresh_limits(caller.address)
-            rotated, session = await self._sessions.refresh(session_id, generation, caller, limits)
+            limits = self._throttle.refresh_limits(client.address)
+            rotated, session = await self._sessions.refresh(session_id, generation, client, limits)
         except RefreshTokenInvalid as refusal:
-            raise self._refresh_failed(refusal.reason, caller, session_id) from None
-        tokens = await self._tokens(session, caller)
+            raise self._refresh_failed(refusal.reason, client, session_id) from None
+        tokens = await self._tokens(session, client)
         if tokens is None:
-            raise self._refresh_failed(RefreshFailure.DISABLED, caller, session.id, session.user)
+            raise self._refresh_failed(RefreshFailure.DISABLED, client, session.id, session.user)
         outcome = RefreshOutcome.ROTATED if rotated else RefreshOutcome.REPEATED
-        self._audit.record(Event.REFRESH, caller, user=session.user, session=session.id, reason=outcome)
+        self._audit.record(Event.REFRESH, client, user=session.user, session=session.id, reason=outcome)
         return tokens
 
     def _refresh_failed(
-        self, reason: RefreshFailure, caller: Caller, session: str | None = None, user: int | None = None
+        self, reason: RefreshFailure, client: ClientInfo, session: str | None = None, user: int | None = None
     ) -> RefreshTokenInvalid:
-        self._audit.record(Event.REFRESH_FAILED, caller, user=user, session=session, reason=reason)
+        self._audit.record(Event.REFRESH_FAILED, client, user=user, session=session, reason=reason)
         return RefreshTokenInvalid(reason)
 
-    async def logout(self, token: str | None, caller: Caller) -> None:
+    async def logout(self, token: str | None, client: ClientInfo) -> None:
         claims, _ = await self._live_claims(token)
-        if await self._sessions.end(claims.session, SessionEnd.LOGOUT, caller) is None:
+        if await self._sessions.end(claims.session, SessionEnd.LOGOUT, client) is None:
             raise AccessTokenInvalid("another request has just ended this session")
-        self._audit.record(Event.LOGOUT, caller, user=claims.user, session=claims.session)
+        self._audit.record(Event.LOGOUT, client, user=claims.user, session=claims.session)
 
     async def authenticate(self, token: str | None) -> Principal:
         """The principal of an access token; refused unless its session is live and the user is enabled."""
@@ -111,7 +111,7 @@ class Authenticator:
         cached = await self._profiles.get(claims.user, epoch)
         if cached is None:
             # The user was disabled and the epoch was not raised, or not yet: end the session here.
-            await self._sessions.end(claims.session, SessionEnd.DISABLED, Caller())
+            await self._sessions.end(claims.session, SessionEnd.DISABLED, ClientInfo())
             raise AccessTokenInvalid("the user is disabled or gone")
         return Principal(claims, cached)
 
@@ -126,11 +126,11 @@ class Authenticator:
             raise AccessTokenInvalid("the session has ended")
         return claims, epoch
 
-    async def _tokens(self, session: Session, caller: Caller) -> TokenSet | None:
+    async def _tokens(self, session: Session, client: ClientInfo) -> TokenSet | None:
         """A new token set with the current roles. If the user is disabled, ends the session and returns None."""
         cached = await self._profiles.get(session.user, session.epoch)
         if cached is None:
-            await self._sessions.end(session.id, SessionEnd.DISABLED, caller)
+            await self._sessions.end(session.id, SessionEnd.DISABLED, client)
             return None
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)

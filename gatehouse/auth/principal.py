@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 
 class Principal(NamedTuple):
+    """Who sends a request: the verified claims of the token and the user's profile. From where is `ClientInfo`."""
+
     claims: Claims
     cached: CachedProfile
 

@@ -10,7 +10,7 @@ from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNI
 from gatehouse.cli import output
 from gatehouse.cli.output import Mark, Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.cli.with_service import CLI_CLIENT, with_service
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -70,7 +70,7 @@ async def rotate(service: Service, *, as_json: bool) -> None:
     Example:
       gatehouse key rotate
     """
-    new = await service.key_rotation.rotate(OPERATOR)
+    new = await service.key_rotation.rotate(CLI_CLIENT)
     if new is None:
         raise ValueError("another node has just created a new key: see `gatehouse key list`")
     if as_json:
@@ -97,7 +97,7 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
       gatehouse key retire k3Jx0v5mRkO1zT7yYp2sXw8cBq4nLd6uVf9hGe1iAaE --yes
     """
     confirm(f"Retire key {kid} and refuse every token it signed?", yes=yes)
-    successor = await service.key_rotation.retire(kid, OPERATOR)
+    successor = await service.key_rotation.retire(kid, CLI_CLIENT)
     if as_json:
         return output.as_document({"kid": kid, "successor": successor.kid if successor else None})
     echo(f"Retired key {kid}; every node refuses its tokens within {NODE_RELOAD_SECONDS} seconds.")

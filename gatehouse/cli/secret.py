@@ -12,7 +12,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.master_secret import new_secret, secret_path, write_secrets
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def rotate(service: Service, *, now: bool) -> None:
         await sleep(RELOADED_SECONDS)
     number = await service.reseal(new)
     write_secrets(path, [new, *known])
-    service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
+    service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
     echo(f"The new secret is in force and seals {number} signing key(s). The old one still verifies refresh tokens;")
     echo(f"remove it in {_days(service)} with `gatehouse secret forget`.")
 
@@ -88,7 +88,7 @@ async def forget(service: Service, *, yes: bool) -> None:
         confirm(f"The secret changed {when}: users who have not refreshed since must log in again. Continue?", yes=yes)
     await service.reseal(first)
     write_secrets(path, [first])
-    service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"forgotten": len(others)})
+    service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"forgotten": len(others)})
     return echo(f"Removed {len(others)} old secret(s) from {path}.")
 
 
@@ -104,7 +104,7 @@ async def reseal(service: Service) -> None:
       gatehouse secret reseal
     """
     number = await service.reseal(service.ring.secrets[0])
-    service.audit.record(Event.SECRET_ROTATED, OPERATOR, detail={"keys": number})
+    service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
     echo(f"Sealed {number} signing key(s) under the first secret.")
 
 

@@ -12,7 +12,7 @@ from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.stores.accounts.keys import ServiceKeyStore
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def add(service: Service, name: str, *, as_json: bool) -> None:
     policy.check_text("service name", name)
     made = new_service_key()
     await ServiceKeyStore(service.database).add(name, digest(made), service.clock())
-    service.audit.record(Event.SERVICE_KEY_ADDED, OPERATOR, detail={"name": name})
+    service.audit.record(Event.SERVICE_KEY_ADDED, CLI_CLIENT, detail={"name": name})
     if as_json:
         return output.as_document({"name": name, "key": made})
     return echo(f"The key of {name}, shown this once: {made}")
@@ -77,5 +77,5 @@ async def revoke(service: Service, name: str, *, yes: bool) -> None:
     """
     confirm(f"Revoke the key of {name}?", yes=yes)
     await ServiceKeyStore(service.database).delete(name)
-    service.audit.record(Event.SERVICE_KEY_REVOKED, OPERATOR, detail={"name": name})
+    service.audit.record(Event.SERVICE_KEY_REVOKED, CLI_CLIENT, detail={"name": name})
     echo(f"Revoked the key of {name}.")

@@ -9,7 +9,7 @@ import click
 from gatehouse.auth.audit import SessionEnd
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.stores.errors import Missing
 from gatehouse.user_agent import browser
 
@@ -83,9 +83,9 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
         raise click.UsageError("give ids of sessions, or --user NAME")
     if name is not None:
         user = (await service.accounts.user(name)).user.id
-        ended = await service.sessions.end_all(user, SessionEnd.OPERATOR, OPERATOR)
+        ended = await service.sessions.end_all(user, SessionEnd.OPERATOR, CLI_CLIENT)
         return echo(f"Ended {len(ended)} session(s) of {name}.")
-    unknown = [each for each in ids if not await service.sessions.end(each, SessionEnd.OPERATOR, OPERATOR)]
+    unknown = [each for each in ids if not await service.sessions.end(each, SessionEnd.OPERATOR, CLI_CLIENT)]
     echo(f"Ended {len(ids) - len(unknown)} session(s).")
     if unknown:
         raise Missing(f"there is no session {', '.join(unknown)}")

@@ -9,7 +9,7 @@ import click
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.cli.with_service import CLI_CLIENT, with_service
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -35,7 +35,7 @@ async def factor(service: Service, name: str, *, reset: bool, yes: bool, as_json
     account = (await service.accounts.user(name)).user
     if reset:
         confirm(f"Remove every second factor of {account.username}?", yes=yes)
-        removed = await service.factors.administration.reset(account.id, OPERATOR)
+        removed = await service.factors.administration.reset(account.id, CLI_CLIENT)
         return echo(f"Removed from {account.username}: {', '.join(removed) or 'nothing, there was no second factor'}.")
     status = await service.factors.enrolment.status(account.id)
     facts = {

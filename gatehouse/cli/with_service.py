@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 import click
 
 from gatehouse import logs, settings
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.service import open_service
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.errors import StoreUnavailable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 # What the audit trail records for the operator, who has no address and no request.
-OPERATOR = Caller(address="cli")
+CLI_CLIENT = ClientInfo(address="cli")
 
 ID = click.IntRange(1, 2**63 - 1)
 """The number of a user or a department."""
@@ -50,7 +50,7 @@ def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Ca
 async def _run_with_service(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
     logs.configure("warning", given.log_format, cached=False)
     require_data(given)
-    service = open_service(given, caller=OPERATOR)
+    service = open_service(given, client=CLI_CLIENT)
     try:
         await migrate.check(service.database)
         await work(service)

@@ -14,7 +14,7 @@ from gatehouse.auth.perms import is_administrator_role
 from gatehouse.stores.accounts.changes import Changes
 
 if TYPE_CHECKING:
-    from gatehouse.auth.audit import Caller
+    from gatehouse.auth.audit import ClientInfo
     from gatehouse.service.core import Core
 
 
@@ -27,9 +27,9 @@ class AccountServices(NamedTuple):
     password_links: PasswordLinks
 
 
-def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
-    """`caller` is what the audit trail records for changes to accounts."""
-    accounts = _open_accounts(core, caller)
+def open_accounts(core: Core, client: ClientInfo | None) -> AccountServices:
+    """`client` is what the audit trail records for changes to accounts."""
+    accounts = _open_accounts(core, client)
     return AccountServices(
         accounts=accounts,
         self_service=SelfService(
@@ -62,7 +62,7 @@ def open_accounts(core: Core, caller: Caller | None) -> AccountServices:
     )
 
 
-def _open_accounts(core: Core, caller: Caller | None) -> Accounts:
+def _open_accounts(core: Core, client: ClientInfo | None) -> Accounts:
     return Accounts(
         users=core.stores.users,
         roles=core.stores.roles,
@@ -75,5 +75,5 @@ def _open_accounts(core: Core, caller: Caller | None) -> Accounts:
         sessions=core.sessions,
         audit=core.audit,
         clock=core.clock,
-        caller=caller,
+        client=client,
     )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.accounts.lockouts import Lockouts
     from gatehouse.auth.accounts.password_links import PasswordLinks
     from gatehouse.auth.accounts.self_service import SelfService
-    from gatehouse.auth.audit import Audit, Caller
+    from gatehouse.auth.audit import Audit, ClientInfo
     from gatehouse.auth.authenticator import Authenticator
     from gatehouse.auth.keys.ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
@@ -152,12 +152,14 @@ class Service:
             rekey(secrets, self.refresh, self.challenges)
 
 
-def open_service(settings: Settings, clock: Callable[[], float] = time.time, caller: Caller | None = None) -> Service:
-    """Build every part. `caller` is what the audit trail records for changes to accounts."""
+def open_service(
+    settings: Settings, clock: Callable[[], float] = time.time, client: ClientInfo | None = None
+) -> Service:
+    """Build every part. `client` is what the audit trail records for changes to accounts."""
     core = open_core(settings, clock)
     factors = open_factors(core)
     login = open_login(core, factors.at_login)
-    managed = open_accounts(core, caller)
+    managed = open_accounts(core, client)
     events = open_events(core)
     return Service(
         settings=settings,

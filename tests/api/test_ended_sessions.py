@@ -17,7 +17,7 @@ import jwt
 import pytest
 
 from gatehouse.api.endpoints.ended_sessions import MAX_POLL_SECONDS
-from gatehouse.auth.audit import Caller, SessionEnd
+from gatehouse.auth.audit import ClientInfo, SessionEnd
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
 from gatehouse.stores.accounts.keys import ServiceKeyStore
@@ -249,7 +249,7 @@ def test_a_changed_password_and_a_disabled_user_are_credential_changes(
 ) -> None:
     recipient = Recipient(gatehouse)
     gatehouse.login()
-    gatehouse.run(gatehouse.service.sessions.end_all(1, reason, Caller()))
+    gatehouse.run(gatehouse.service.sessions.end_all(1, reason, ClientInfo()))
     tokens, _ = recipient.poll()
     credential, revoked = tokens.values()
     assert credential["sub_id"] == {"format": "iss_sub", "iss": gatehouse.settings.public_url, "sub": "1"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth import audit_aggregates, audit_writer
-from gatehouse.auth.audit import REASONS, Caller, Event, SessionEnd
+from gatehouse.auth.audit import REASONS, ClientInfo, Event, SessionEnd
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.users import NewUser
@@ -104,7 +104,7 @@ def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
         longest = answer.data if answer.status == 200 else longest
     login(), login(), login()  # one too many
     session = gatehouse.run(service.sessions.of_user(1))[0]
-    gatehouse.run(service.sessions.end(session.id, SessionEnd.OPERATOR, Caller()))
+    gatehouse.run(service.sessions.end(session.id, SessionEnd.OPERATOR, ClientInfo()))
     mine, _ = login(), login()
     gatehouse.request("DELETE", "/api/v1/users/me/sessions", token=mine["accessToken"])
     gatehouse.run(service.accounts.set_password("admin", "$argon2id$not-a-password"))
@@ -217,9 +217,9 @@ def test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login(
     sessions = gatehouse.service.sessions
     opened = sessions.open
 
-    async def disabled_meanwhile(user: int, caller: Caller) -> Session:
+    async def disabled_meanwhile(user: int, client: ClientInfo) -> Session:
         await gatehouse.service.accounts.users.change(1, enabled=False)
-        return await opened(user, caller)
+        return await opened(user, client)
 
     monkeypatch.setattr(sessions, "open", disabled_meanwhile)
     assert gatehouse.login().code == "A0210"
@@ -231,13 +231,15 @@ def test_a_row_that_the_database_refuses_does_not_stop_the_trail(tmp_path: Path,
     with InProcess(tmp_path / "data") as gatehouse:
         audit, good = gatehouse.service.audit, []
         for number in range(40):
-            caller = Caller(address="fe80::1%" + "x" * 100) if number == 7 else Caller(request=f"good {number}")
+            client = (
+                ClientInfo(address="fe80::1%" + "x" * 100) if number == 7 else ClientInfo(request_id=f"good {number}")
+            )
             user = 2**70 if number in {0, 21, 39} else number
-            audit.record(Event.LOGIN, caller, user=user)
+            audit.record(Event.LOGIN, client, user=user)
             if number not in {0, 7, 21, 39}:
                 good.append(f"good {number}")
         gatehouse.run(asyncio.sleep(1))
-        audit.record(Event.LOGOUT, Caller(request="later"))
+        audit.record(Event.LOGOUT, ClientInfo(request_id="later"))
         gatehouse.run(audit.stop())
         stored = gatehouse.run(gatehouse.service.trail.read())
         assert [entry.request for entry in stored if entry.request] == [*good, "later"]

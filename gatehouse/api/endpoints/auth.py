@@ -37,7 +37,7 @@ class AuthEndpoints:
         self._metrics = metrics
 
     async def captcha(self, request: Request) -> Reply:
-        self._throttle.admit_captcha(request.caller.address)
+        self._throttle.admit_captcha(request.client.address)
         async with self._drawing:
             challenge = self._challenges.issue(self._clock())
             started = perf_counter()
@@ -60,7 +60,7 @@ class AuthEndpoints:
             answer.strip() if answer else None,
             body.otpCode,
         )
-        tokens = await self._authenticator.login(form, request.caller)
+        tokens = await self._authenticator.login(form, request.client)
         if request.is_form:  # as consoles before 4.3 log in
             await self._front_ends.remember(tokens.session, FrontEnd.FORM)
         return _tokens(tokens, request)
@@ -70,10 +70,10 @@ class AuthEndpoints:
         token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
         if not token:
             raise FieldMissing("refreshToken")
-        return _tokens(await self._authenticator.refresh(token, request.caller), request)
+        return _tokens(await self._authenticator.refresh(token, request.client), request)
 
     async def logout(self, request: Request) -> Reply:
-        await self._authenticator.logout(request.bearer(), request.caller)
+        await self._authenticator.logout(request.bearer(), request.client)
         return success(language=request.language)
 
 

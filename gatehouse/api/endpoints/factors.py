@@ -67,23 +67,23 @@ class FactorEndpoints:
 
     async def begin_totp(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(CurrentPasswordBody)
-        new = await self._enrolment.begin(principal, body.currentPassword, request.caller)
+        new = await self._enrolment.begin(principal, body.currentPassword, request.client)
         return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
 
     async def confirm_totp(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(FactorCodeBody)
         user, session = principal.claims.user, principal.claims.session
-        codes = await self._enrolment.confirm(user, body.code, request.caller, session)
+        codes = await self._enrolment.confirm(user, body.code, request.client, session)
         return success(RecoveryCodesData(codes), request.language)
 
     async def end_totp(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(FactorProofBody)
-        await self._enrolment.end(principal, body.currentPassword, body.code, request.caller)
+        await self._enrolment.end(principal, body.currentPassword, body.code, request.client)
         return success(language=request.language)
 
     async def renew_recovery_codes(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(FactorProofBody)
-        codes = await self._enrolment.renew_recovery_codes(principal, body.currentPassword, body.code, request.caller)
+        codes = await self._enrolment.renew_recovery_codes(principal, body.currentPassword, body.code, request.client)
         return success(RecoveryCodesData(codes), request.language)
 
     async def begin_enrolment(self, request: Request) -> Reply:
@@ -93,7 +93,7 @@ class FactorEndpoints:
 
     async def confirm_enrolment(self, request: Request) -> Reply:
         body = await request.fields(EnrolmentCodeBody)
-        codes = await self._forced.confirm(body.ticket, body.code, request.caller)
+        codes = await self._forced.confirm(body.ticket, body.code, request.client)
         return success(RecoveryCodesData(codes), request.language)
 
 

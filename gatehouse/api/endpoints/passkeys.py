@@ -51,34 +51,34 @@ class PasskeyEndpoints:
 
     async def login(self, request: Request) -> Reply:
         body = await request.fields(PasskeyLoginBody)
-        session = await self._login.log_in(msgspec.to_builtins(body.credential), request.caller)
-        tokens = await self._authenticator.issue(session, request.caller, "passkey")
+        session = await self._login.log_in(msgspec.to_builtins(body.credential), request.client)
+        tokens = await self._authenticator.issue(session, request.client, "passkey")
         return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
 
     async def new_options(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(ProofBody)
         proof = _proof(body.currentPassword, body.credential)
-        options = await self._own.options(principal, proof, request.caller)
+        options = await self._own.options(principal, proof, request.client)
         return success(CeremonyData(options), request.language)
 
     async def add(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(NewPasskeyBody)
         credential: dict[str, Any] = msgspec.to_builtins(body.credential)
         transports = credential["response"].pop("transports") or []
-        passkey = await self._own.register(principal, credential, body.name or "", transports, request.caller)
+        passkey = await self._own.register(principal, credential, body.name or "", transports, request.client)
         return success(passkey_data(passkey), request.language)
 
     async def remove(self, request: Request, principal: Principal) -> Reply:
         passkey = request.path_id()
         body = await request.fields(ProofBody)
         proof = _proof(body.currentPassword, body.credential)
-        await self._own.remove(principal, passkey, proof, request.caller)
+        await self._own.remove(principal, passkey, proof, request.client)
         return success(language=request.language)
 
     async def set_password_login(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(PasswordLoginBody)
         proof = _proof(body.currentPassword, body.credential)
-        await self._own.set_password_login(principal, proof, request.caller, on=body.enabled)
+        await self._own.set_password_login(principal, proof, request.client, on=body.enabled)
         return success(language=request.language)
 
 

@@ -23,9 +23,9 @@ class PasswordLinkEndpoints:
 
     async def owner(self, request: Request) -> Reply:
         body = await request.fields(PasswordLinkBody)
-        return success(LinkOwnerData(await self._links.owner(body.ticket, request.caller)), request.language)
+        return success(LinkOwnerData(await self._links.owner(body.ticket, request.client)), request.language)
 
     async def use(self, request: Request) -> Reply:
         body = await request.fields(PasswordByLinkBody)
-        await self._links.use(body.ticket, body.newPassword, request.caller)
+        await self._links.use(body.ticket, body.newPassword, request.client)
         return success(language=request.language)

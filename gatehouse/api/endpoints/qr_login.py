@@ -36,13 +36,13 @@ class QrEndpoints:
         }
 
     async def generate(self, request: Request) -> Reply:
-        caller = request.caller
-        ticket = self._qr.generate(caller, browser(caller.agent))
+        client = request.client
+        ticket = self._qr.generate(client, browser(client.user_agent))
         return success(NewQrTicketData(ticket, TICKET_SECONDS), request.language)
 
     async def status(self, request: Request) -> Reply:
         ticket = request.query_as(QrTicketQuery).ticket
-        found = await self._qr.status(ticket, request.caller)
+        found = await self._qr.status(ticket, request.client)
         user = found.user.user if found.user else None
         data = QrStatusData(
             ticket=ticket,
@@ -55,8 +55,8 @@ class QrEndpoints:
 
     async def login(self, request: Request) -> Reply:
         body = await request.fields(QrTicketBody)
-        session = await self._qr.exchange(body.ticket, request.caller)
-        tokens = await self._authenticator.issue(session, request.caller, "qr")
+        session = await self._qr.exchange(body.ticket, request.client)
+        tokens = await self._authenticator.issue(session, request.client, "qr")
         return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
 
     async def scan(self, request: Request, principal: Principal) -> Reply:
@@ -66,10 +66,10 @@ class QrEndpoints:
 
     async def confirm(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(QrTicketBody)
-        await self._qr.confirm(body.ticket, principal, request.caller)
+        await self._qr.confirm(body.ticket, principal, request.client)
         return success(language=request.language)
 
     async def refuse(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(QrTicketBody)
-        await self._qr.refuse(body.ticket, principal, request.caller)
+        await self._qr.refuse(body.ticket, principal, request.client)
         return success(language=request.language)

@@ -53,16 +53,16 @@ class CurrentUserEndpoints:
         return success(SessionsData(listed), request.language)
 
     async def end_session(self, request: Request, principal: Principal) -> Reply:
-        await self._own.end_session(principal, request.parameters["id"], request.caller)
+        await self._own.end_session(principal, request.parameters["id"], request.client)
         return success(language=request.language)
 
     async def end_other_sessions(self, request: Request, principal: Principal) -> Reply:
-        ended = await self._own.end_other_sessions(principal, request.caller)
+        ended = await self._own.end_other_sessions(principal, request.client)
         return success(EndedData(ended), request.language)
 
     async def change_password(self, request: Request, principal: Principal) -> Reply:
         body = await request.fields(PasswordBody)
-        await self._own.change_password(principal, body.currentPassword, body.newPassword, request.caller)
+        await self._own.change_password(principal, body.currentPassword, body.newPassword, request.client)
         return success(language=request.language)
 
     def _data(self, profile: Profile) -> UserData:

@@ -18,7 +18,7 @@ from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.forms import is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query
 from gatehouse.api.http.reply import language_of
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class Request:
         return language_of(self._headers.get("accept-language"))
 
     @property
-    def caller(self) -> Caller:
+    def client(self) -> ClientInfo:
         peer = peer_address(self._scope.client)
         if self._trusted:
             peer = client_address(peer, self._trusted, self.headers("x-forwarded-for"), self.headers("forwarded"))
-        return Caller(peer, self.header("user-agent") or "", self.id)
+        return ClientInfo(peer, self.header("user-agent") or "", self.id)
 
     def bearer(self) -> str | None:
         """The access token, if there is exactly one `Authorization: Bearer` header."""

@@ -13,7 +13,7 @@ from gatehouse.auth.accounts.effects import Effects
 from gatehouse.auth.accounts.menus import MenuChanges
 from gatehouse.auth.accounts.roles import RoleChanges
 from gatehouse.auth.accounts.users import UserChanges
-from gatehouse.auth.audit import Audit, Caller
+from gatehouse.auth.audit import Audit, ClientInfo
 from gatehouse.auth.sessions.profiles import effective_profile
 from gatehouse.stores.errors import Missing
 
@@ -48,7 +48,7 @@ class Accounts:
         sessions: Sessions,
         audit: Audit,
         clock: Callable[[], float],
-        caller: Caller | None = None,
+        client: ClientInfo | None = None,
     ) -> None:
         self.users = users
         self.roles = roles
@@ -60,7 +60,7 @@ class Accounts:
         self.role_changes = RoleChanges(changes, self.effects)
         self.department_changes = DepartmentChanges(changes, self.effects)
         self.menu_changes = MenuChanges(changes, self.effects)
-        self._operator = Actor(None, caller=caller or Caller())
+        self._operator = Actor(None, client=client or ClientInfo())
 
     # Users
 
@@ -83,7 +83,7 @@ class Accounts:
         await self.user_changes.set_password(self._operator, await self._id_of(username), hashed)
 
     async def replace_own_password(
-        self, user: int, checked: str, hashed: str, caller: Caller, *, except_session: str | None = None
+        self, user: int, checked: str, hashed: str, client: ClientInfo, *, except_session: str | None = None
     ) -> bool:
         """Store the hash of a password that the user has chosen; all sessions but `except_session` end.
 
@@ -92,7 +92,7 @@ class Accounts:
         """
         if not await self.users.replace_password_hash(user, checked, hashed):
             return False
-        await self.user_changes.password_changed(Actor(None, caller=caller), user, except_session=except_session)
+        await self.user_changes.password_changed(Actor(None, client=client), user, except_session=except_session)
         return True
 
     async def disable_user(self, username: str) -> None:

@@ -122,7 +122,7 @@ class ActivityLog:
 
 def by_command_line(event: AuditEntry) -> bool:
     """Whether the operator typed a command: such an event has no actor, and this in place of an address."""
-    return event.actor is None and event.address == OPERATOR.caller.address
+    return event.actor is None and event.address == OPERATOR.client.address
 
 
 def _date(day: int) -> str:

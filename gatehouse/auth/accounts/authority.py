@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
 from gatehouse.auth.refusals import CannotGrant, CannotManage, OwnAccount
 
@@ -35,7 +35,7 @@ class Actor:
     user: int | None  # None: the operator on the command line
     roles: frozenset[str] = frozenset()
     perms: frozenset[str] = frozenset()
-    caller: Caller = field(default_factory=Caller)
+    client: ClientInfo = field(default_factory=ClientInfo)
 
     @property
     def holds_everything(self) -> bool:
@@ -46,7 +46,7 @@ class Actor:
         return self.holds_everything or (ADMIN in self.roles and not missing(self.perms, MANAGEMENT_PERMS))
 
 
-OPERATOR = Actor(None, caller=Caller(address="cli"))
+OPERATOR = Actor(None, client=ClientInfo(address="cli"))
 
 
 class RoleGrant(NamedTuple):

@@ -88,9 +88,9 @@ class LiveSessions:
         if not (owner.isascii() and owner.isdigit() and len(owner) <= ID_DIGITS):
             raise NoSuchSession(session_id)
         await self._changes.require_can_manage(actor, int(owner))
-        if await self._sessions.end(session_id, SessionEnd.OPERATOR, actor.caller) is None:
+        if await self._sessions.end(session_id, SessionEnd.OPERATOR, actor.client) is None:
             raise NoSuchSession(session_id)
 
     async def end_all(self, actor: Actor, user: int) -> int:
         await self._changes.require_can_manage(actor, user)
-        return len(await self._sessions.end_all(user, SessionEnd.OPERATOR, actor.caller))
+        return len(await self._sessions.end_all(user, SessionEnd.OPERATOR, actor.client))

@@ -36,7 +36,7 @@ class Lockouts:
         if lifted:
             self._audit.record(
                 Event.LIMIT_LIFTED,
-                actor.caller,
+                actor.client,
                 user=user.id if user else None,
                 actor=actor.user,
                 detail={"name": name},

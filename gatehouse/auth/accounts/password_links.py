@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.accounts.accounts import Accounts
-    from gatehouse.auth.audit import Audit, Caller
+    from gatehouse.auth.audit import Audit, ClientInfo
     from gatehouse.auth.keys.ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
@@ -65,25 +65,25 @@ class PasswordLinks:
         if profile is None:
             raise Missing(f"there is no user {user}")
         ticket = self._tickets.make(profile.user, actor.user)
-        self._audit.record(Event.PASSWORD_LINK_MADE, actor.caller, user=user, actor=actor.user)
+        self._audit.record(Event.PASSWORD_LINK_MADE, actor.client, user=user, actor=actor.user)
         # Behind the hash, which browsers send nowhere: it reaches no log of a server or a proxy.
         return PasswordLink(f"{self._page}#{ticket.text}", ticket.expires)
 
-    async def owner(self, ticket: str, caller: Caller) -> str:
+    async def owner(self, ticket: str, client: ClientInfo) -> str:
         """The name of the user whose password it sets."""
-        await self._throttle.admit_login(caller.address)
+        await self._throttle.admit_login(client.address)
         return (await self._user_of(ticket)).username
 
-    async def use(self, ticket: str, password: str, caller: Caller) -> None:
+    async def use(self, ticket: str, password: str, client: ClientInfo) -> None:
         """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
-        await self._throttle.admit_login(caller.address)
+        await self._throttle.admit_login(client.address)
         user = await self._user_of(ticket)
         if problem := password_problem(password, user.username):
             raise PasswordRefused(problem)
         with self._hashes.reserve(name_key(user.username)):
             hashed = await self._hashes.hash(password)
         # Only one of several uses at once finds the stored hash as the ticket describes it.
-        if not await self._accounts.replace_own_password(user.id, user.password_hash, hashed, caller):
+        if not await self._accounts.replace_own_password(user.id, user.password_hash, hashed, client):
             raise TicketGone("the password was changed since")
 
     async def _user_of(self, ticket: str) -> User:

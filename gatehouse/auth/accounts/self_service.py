@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, Caller, LoginFailure, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, LoginFailure, SessionEnd
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import (
@@ -50,19 +50,19 @@ class SelfService:
     async def sessions(self, principal: Principal) -> Sequence[Session]:
         return await self._sessions.of_user(principal.claims.user)
 
-    async def end_session(self, principal: Principal, session_id: str, caller: Caller) -> None:
+    async def end_session(self, principal: Principal, session_id: str, client: ClientInfo) -> None:
         """End a session of the caller. A session of another user is reported as not found."""
         if not any(session.id == session_id for session in await self._sessions.of_user(principal.claims.user)):
             raise NoSuchSession(session_id)
-        await self._sessions.end(session_id, SessionEnd.USER, caller)
+        await self._sessions.end(session_id, SessionEnd.USER, client)
 
-    async def end_other_sessions(self, principal: Principal, caller: Caller) -> int:
+    async def end_other_sessions(self, principal: Principal, client: ClientInfo) -> int:
         ended = await self._sessions.end_all(
-            principal.claims.user, SessionEnd.USER, caller, except_session=principal.claims.session
+            principal.claims.user, SessionEnd.USER, client, except_session=principal.claims.session
         )
         return len(ended)
 
-    async def change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
+    async def change_password(self, principal: Principal, current: str, new: str, client: ClientInfo) -> None:
         """Needs the current password, guessed at no faster than at login; the other sessions end.
 
         One change at a time for each user: it costs two hashes, and the queue of hashes belongs to everybody.
@@ -73,13 +73,13 @@ class SelfService:
         self._changing.add(user.id)
         try:
             with self._hashes.reserve(name_key(user.username)):
-                await self._change_password(principal, current, new, caller)
+                await self._change_password(principal, current, new, client)
         finally:
             self._changing.discard(user.id)
 
-    async def _change_password(self, principal: Principal, current: str, new: str, caller: Caller) -> None:
+    async def _change_password(self, principal: Principal, current: str, new: str, client: ClientInfo) -> None:
         user, session = principal.profile.user, principal.claims.session
-        attempt = Attempt(await self._throttle.lockout.key_for(user.username, caller.address), caller, user.id, session)
+        attempt = Attempt(await self._throttle.lockout.key_for(user.username, client.address), client, user.id, session)
         await self._attempts.raise_if_locked(attempt)
         await self._throttle.admit_password_change(user.id)
         checked = await self._check_current(attempt, user.username, current)
@@ -90,7 +90,7 @@ class SelfService:
         # Hashing takes a while: if the session was ended or the password was set in that time, this change loses.
         if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
-        if not await self._accounts.replace_own_password(user.id, checked, hashed, caller, except_session=session):
+        if not await self._accounts.replace_own_password(user.id, checked, hashed, client, except_session=session):
             raise CredentialsWrong("the password was changed by another request")
 
     async def _check_current(self, attempt: Attempt, username: str, current: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, ClientInfo, Event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ class FactorAdministration:
         credentials = await self._users.credentials(username)
         return credentials is not None and credentials.password_login
 
-    async def reset(self, user: int, caller: Caller, actor: int | None = None) -> list[str]:
+    async def reset(self, user: int, client: ClientInfo, actor: int | None = None) -> list[str]:
         """Remove all factors of a user who lost them; returns which. From then on the password alone logs in.
 
         `actor` is who asks, if that is a user; whether they may is not checked here.
@@ -44,5 +44,5 @@ class FactorAdministration:
         if await self._passkeys.delete_all(user):
             removed.append(PASSKEY)
         for kind in removed:
-            self._audit.record(Event.FACTOR_RESET, caller, user=user, actor=actor, detail={"factor": kind})
+            self._audit.record(Event.FACTOR_RESET, client, user=user, actor=actor, detail={"factor": kind})
         return removed

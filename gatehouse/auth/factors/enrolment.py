@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.factors import recovery, totp
 from gatehouse.auth.factors.codes import read_code
 from gatehouse.auth.refusals import AlreadyEnrolled, NoSuchFactor, SecondFactorCodeWrong
@@ -63,8 +63,8 @@ class Enrolment:
         on = stored is not None and stored.confirmed is not None
         return FactorStatus(on, await self._factors.recovery_codes_left(user) if on else 0)
 
-    async def begin(self, principal: Principal, password: str, caller: Caller) -> NewTotp:
-        found = await self._reauthentication.reauthenticate(principal, password, caller)
+    async def begin(self, principal: Principal, password: str, client: ClientInfo) -> NewTotp:
+        found = await self._reauthentication.reauthenticate(principal, password, client)
         return await self.begin_for(found.user.id, found.user.username)
 
     async def begin_for(self, user: int, username: str) -> NewTotp:
@@ -74,7 +74,7 @@ class Enrolment:
             raise AlreadyEnrolled("a second factor is on")
         return NewTotp(totp.base32(secret), totp.uri(secret, self._issuer, username))
 
-    async def confirm(self, user: int, typed: str, caller: Caller, session: str | None = None) -> list[str]:
+    async def confirm(self, user: int, typed: str, client: ClientInfo, session: str | None = None) -> list[str]:
         """Switch the factor on; the recovery codes are returned here and never again."""
         stored = await self._factors.totp(user)
         now = self._clock()
@@ -88,34 +88,36 @@ class Enrolment:
         digests = recovery.digests(self._vault.open(user, stored.sealed), codes)
         if not await self._factors.confirm_totp(user, stored.sealed, now, digests):
             raise NoSuchFactor("the enrolment was replaced by another one")
-        self._audit.record(Event.FACTOR_ADDED, caller, user=user, session=session, detail={"factor": "totp"})
+        self._audit.record(Event.FACTOR_ADDED, client, user=user, session=session, detail={"factor": "totp"})
         return codes
 
-    async def end(self, principal: Principal, password: str, typed: str, caller: Caller) -> None:
+    async def end(self, principal: Principal, password: str, typed: str, client: ClientInfo) -> None:
         """Needs the password and a code, so that knowing one of them is not enough to remove the other."""
         user = principal.claims.user
-        await self._reauthenticate(principal, password, typed, caller)
+        await self._reauthenticate(principal, password, typed, client)
         if await self._factors.end_totp(user):
             detail = {"factor": "totp"}
-            self._audit.record(Event.FACTOR_REMOVED, caller, user=user, session=principal.claims.session, detail=detail)
+            self._audit.record(Event.FACTOR_REMOVED, client, user=user, session=principal.claims.session, detail=detail)
 
-    async def renew_recovery_codes(self, principal: Principal, password: str, typed: str, caller: Caller) -> list[str]:
+    async def renew_recovery_codes(
+        self, principal: Principal, password: str, typed: str, client: ClientInfo
+    ) -> list[str]:
         """Ten new codes in place of all old ones."""
         user = principal.claims.user
-        sealed = await self._reauthenticate(principal, password, typed, caller)
+        sealed = await self._reauthenticate(principal, password, typed, client)
         codes = recovery.new_codes()
         await self._factors.replace_recovery_codes(user, recovery.digests(self._vault.open(user, sealed), codes))
-        self._audit.record(Event.RECOVERY_CODES_RENEWED, caller, user=user, session=principal.claims.session)
+        self._audit.record(Event.RECOVERY_CODES_RENEWED, client, user=user, session=principal.claims.session)
         return codes
 
-    async def _reauthenticate(self, principal: Principal, password: str, typed: str, caller: Caller) -> bytes:
+    async def _reauthenticate(self, principal: Principal, password: str, typed: str, client: ClientInfo) -> bytes:
         """Password and code, each guessed at no faster than at login; returns the sealed secret."""
-        found = await self._reauthentication.reauthenticate(principal, password, caller)
+        found = await self._reauthentication.reauthenticate(principal, password, client)
         if found.totp is None:
             raise NoSuchFactor("no second factor is on")
         code = read_code(typed)
         right = await self._verifier.check(found.user.id, found.totp, code) if code else None
         if right is None or not await self._verifier.use(right):
-            await self._reauthentication.record_failure(principal, caller, LoginFailure.SECOND_FACTOR)
+            await self._reauthentication.record_failure(principal, client, LoginFailure.SECOND_FACTOR)
             raise SecondFactorCodeWrong("own account")
         return found.totp

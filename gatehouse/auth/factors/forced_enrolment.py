@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatehouse.auth.audit import Caller
+    from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.factors.enrolment import Enrolment, NewTotp
     from gatehouse.auth.factors.user_tickets import UserTickets
 
@@ -24,6 +24,6 @@ class ForcedEnrolment:
         user = await self._tickets.user_of(ticket)
         return await self._enrolment.begin_for(user.id, user.username)
 
-    async def confirm(self, ticket: str, typed: str, caller: Caller) -> list[str]:
+    async def confirm(self, ticket: str, typed: str, client: ClientInfo) -> list[str]:
         user = await self._tickets.user_of(ticket)
-        return await self._enrolment.confirm(user.id, typed, caller)
+        return await self._enrolment.confirm(user.id, typed, client)

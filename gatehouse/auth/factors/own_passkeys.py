@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, ClientInfo, Event
 from gatehouse.auth.refusals import FieldMissing, PasskeyRefused
 from gatehouse.stores.accounts.passkeys import Passkey
 
@@ -49,15 +49,15 @@ class OwnPasskeys:
     async def all(self, user: int) -> Sequence[Passkey]:
         return await self._store.of_user(user)
 
-    async def options(self, principal: Principal, proof: Proof, caller: Caller) -> dict[str, Any]:
-        await self._reauthenticate(principal, proof, caller)
+    async def options(self, principal: Principal, proof: Proof, client: ClientInfo) -> dict[str, Any]:
+        await self._reauthenticate(principal, proof, client)
         user = principal.profile.user
         return self._ceremonies.registration_options(
             user.id, user.username, user.nickname, await self._store.of_user(user.id)
         )
 
     async def register(
-        self, principal: Principal, credential: dict[str, Any], name: str, transports: Sequence[str], caller: Caller
+        self, principal: Principal, credential: dict[str, Any], name: str, transports: Sequence[str], client: ClientInfo
     ) -> Passkey:
         """The proof was given for the options: their challenge, which only the same user can answer, carries it."""
         made = await self._ceremonies.verify_registration(credential)
@@ -78,28 +78,28 @@ class OwnPasskeys:
             last_used=None,
         )
         number = await self._store.add(passkey)
-        self._record(Event.FACTOR_ADDED, principal, caller, factor="passkey", passkey=number)
+        self._record(Event.FACTOR_ADDED, principal, client, factor="passkey", passkey=number)
         return next(each for each in await self._store.of_user(made.user) if each.id == number)
 
-    async def remove(self, principal: Principal, passkey: int, proof: Proof, caller: Caller) -> None:
-        await self._reauthenticate(principal, proof, caller)
+    async def remove(self, principal: Principal, passkey: int, proof: Proof, client: ClientInfo) -> None:
+        await self._reauthenticate(principal, proof, client)
         await self._store.delete(principal.claims.user, passkey)
-        self._record(Event.FACTOR_REMOVED, principal, caller, factor="passkey", passkey=passkey)
+        self._record(Event.FACTOR_REMOVED, principal, client, factor="passkey", passkey=passkey)
 
-    async def set_password_login(self, principal: Principal, proof: Proof, caller: Caller, *, on: bool) -> None:
-        await self._reauthenticate(principal, proof, caller)
+    async def set_password_login(self, principal: Principal, proof: Proof, client: ClientInfo, *, on: bool) -> None:
+        await self._reauthenticate(principal, proof, client)
         await self._store.set_password_login(principal.claims.user, on=on)
-        self._record(Event.PASSWORD_LOGIN_SET, principal, caller, on=on)
+        self._record(Event.PASSWORD_LOGIN_SET, principal, client, on=on)
 
-    async def _reauthenticate(self, principal: Principal, proof: Proof, caller: Caller) -> None:
+    async def _reauthenticate(self, principal: Principal, proof: Proof, client: ClientInfo) -> None:
         if proof.credential is not None:
-            if (await self._verifier.verify(proof.credential, caller)).user != principal.claims.user:
+            if (await self._verifier.verify(proof.credential, client)).user != principal.claims.user:
                 raise PasskeyRefused("a passkey of another user")
         elif proof.password:
-            await self._reauthentication.reauthenticate(principal, proof.password, caller)
+            await self._reauthentication.reauthenticate(principal, proof.password, client)
         else:
             raise FieldMissing("currentPassword")
 
-    def _record(self, event: Event, principal: Principal, caller: Caller, **detail: object) -> None:
+    def _record(self, event: Event, principal: Principal, client: ClientInfo, **detail: object) -> None:
         claims = principal.claims
-        self._audit.record(event, caller, user=claims.user, session=claims.session, detail=detail)
+        self._audit.record(event, client, user=claims.user, session=claims.session, detail=detail)

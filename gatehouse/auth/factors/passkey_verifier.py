@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, ClientInfo, Event
 from gatehouse.auth.factors.passkeys import is_clone
 from gatehouse.auth.refusals import PasskeyRefused
 from gatehouse.base64url import from_base64url
@@ -25,7 +25,7 @@ class PasskeyVerifier:
         self._audit = audit
         self._clock = clock
 
-    async def verify(self, credential: dict[str, Any], caller: Caller) -> Passkey:
+    async def verify(self, credential: dict[str, Any], client: ClientInfo) -> Passkey:
         ticket = await self._ceremonies.use_login_challenge(credential)
         passkey = await self._find(credential)
         if passkey is None:
@@ -33,7 +33,7 @@ class PasskeyVerifier:
         asserted = await self._ceremonies.verify_assertion(credential, ticket, passkey)
         if is_clone(passkey.sign_count, asserted.sign_count):
             counters = {"stored": passkey.sign_count, "presented": asserted.sign_count, "passkey": passkey.id}
-            self._audit.record(Event.PASSKEY_CLONED, caller, user=passkey.user, detail=counters)
+            self._audit.record(Event.PASSKEY_CLONED, client, user=passkey.user, detail=counters)
             raise PasskeyRefused("the counter did not rise")
         now = self._clock()
         if not await self._passkeys.record_use(passkey, asserted.sign_count, now, backed_up=asserted.backed_up):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, Caller, LoginFailure
+from gatehouse.auth.audit import Audit, ClientInfo, LoginFailure
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong
 from gatehouse.stores.accounts.users import name_key
@@ -40,11 +40,11 @@ class Reauthentication:
         self._sessions = sessions
         self._clock = clock
 
-    async def reauthenticate(self, principal: Principal, given: str, caller: Caller) -> Credentials:
+    async def reauthenticate(self, principal: Principal, given: str, client: ClientInfo) -> Credentials:
         """Returns what the password was checked against; `CredentialsWrong` if it is not the current one."""
         username = principal.profile.user.username
         with self._hashes.reserve(name_key(username)):
-            attempt = await self._attempt(principal, caller)
+            attempt = await self._attempt(principal, client)
             await self._attempts.raise_if_locked(attempt)
             found = await self._users.credentials(username)
             right = found is not None and (await self._hashes.check(found.user.password_hash, given)).correct
@@ -57,10 +57,10 @@ class Reauthentication:
             raise AccessTokenInvalid("the session has ended")
         return found
 
-    async def record_failure(self, principal: Principal, caller: Caller, reason: LoginFailure) -> None:
+    async def record_failure(self, principal: Principal, client: ClientInfo, reason: LoginFailure) -> None:
         """Count a failure under the caller's name, as a failed login."""
-        await self._attempts.record_failure(await self._attempt(principal, caller), reason)
+        await self._attempts.record_failure(await self._attempt(principal, client), reason)
 
-    async def _attempt(self, principal: Principal, caller: Caller) -> Attempt:
-        key = await self._throttle.lockout.key_for(principal.profile.user.username, caller.address)
-        return Attempt(key, caller, principal.claims.user, principal.claims.session)
+    async def _attempt(self, principal: Principal, client: ClientInfo) -> Attempt:
+        key = await self._throttle.lockout.key_for(principal.profile.user.username, client.address)
+        return Attempt(key, client, principal.claims.user, principal.claims.session)

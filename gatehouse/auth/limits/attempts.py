@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.refusals import NameLocked
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Attempt(NamedTuple):
     """One attempt: the key it is counted under, and what its audit events say of it."""
 
     key: str
-    caller: Caller
+    client: ClientInfo
     user: int | None
     session: str | None = None
 
@@ -48,9 +48,9 @@ class Attempts:
         self._record(attempt, reason)
         if failures.until:
             wait = {"seconds": round(failures.until - self._clock())}
-            _, caller, user, session = attempt
-            self._audit.record(Event.LOGIN_LOCKED, caller, user=user, session=session, detail=wait)
+            _, client, user, session = attempt
+            self._audit.record(Event.LOGIN_LOCKED, client, user=user, session=session, detail=wait)
 
     def _record(self, attempt: Attempt, reason: LoginFailure) -> None:
-        _, caller, user, session = attempt
-        self._audit.record(Event.LOGIN_FAILED, caller, user=user, session=session, reason=reason)
+        _, client, user, session = attempt
+        self._audit.record(Event.LOGIN_FAILED, client, user=user, session=session, reason=reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import CaptchaGone, CaptchaWrong, FieldMissing, Refused
 
@@ -40,7 +40,13 @@ class CaptchaCheck:
         self._exempt = exempt
 
     async def check(
-        self, username: str, captcha_id: str | None, answer: str | None, caller: Caller, *, is_second_factor_code: bool
+        self,
+        username: str,
+        captcha_id: str | None,
+        answer: str | None,
+        client: ClientInfo,
+        *,
+        is_second_factor_code: bool,
     ) -> None:
         """Raises the refusal, unless the user or the address is exempt.
 
@@ -51,12 +57,12 @@ class CaptchaCheck:
         if refusal is None:
             await self._throttle.count_against_total(solved=not is_second_factor_code)
             return
-        if await self._is_exempt(username, caller.address):
+        if await self._is_exempt(username, client.address):
             return
         if not isinstance(refusal, FieldMissing):
             wrong = isinstance(refusal, CaptchaWrong)
             reason = LoginFailure.CAPTCHA_WRONG if wrong else LoginFailure.CAPTCHA_GONE
-            self._audit.record(Event.LOGIN_FAILED, caller, reason=reason)
+            self._audit.record(Event.LOGIN_FAILED, client, reason=reason)
         raise refusal
 
     async def _refusal(

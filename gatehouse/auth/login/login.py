@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEnd
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import CredentialsWrong
 from gatehouse.stores.accounts.users import name_key
@@ -66,24 +66,24 @@ class Login:
         self._decoy_hashes = decoy_hashes
         self._second_factor = second_factor
 
-    async def log_in(self, form: LoginForm, caller: Caller) -> OpenedLogin:
+    async def log_in(self, form: LoginForm, client: ClientInfo) -> OpenedLogin:
         # Before anything else: in a flood most logins end here, and have cost nothing.
         with self._hashes.reserve(name_key(form.username)):
-            return await self._check_and_open(form, caller)
+            return await self._check_and_open(form, client)
 
-    async def _check_and_open(self, form: LoginForm, caller: Caller) -> OpenedLogin:
-        await self._throttle.admit_login(caller.address)
+    async def _check_and_open(self, form: LoginForm, client: ClientInfo) -> OpenedLogin:
+        await self._throttle.admit_login(client.address)
         given = self._second_factor.read(form.captcha_answer, form.otp_code)
         await self._captcha_check.check(
             form.username,
             form.captcha_id,
             form.captcha_answer,
-            caller,
+            client,
             is_second_factor_code=given.instead_of_captcha,
         )
-        key = await self._throttle.lockout.key_for(form.username, caller.address)
+        key = await self._throttle.lockout.key_for(form.username, client.address)
         found = await self._users.credentials(form.username)
-        attempt = Attempt(key, caller, found.user.id if found else None)
+        attempt = Attempt(key, client, found.user.id if found else None)
         await self._attempts.raise_if_locked(attempt)
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
@@ -101,27 +101,27 @@ class Login:
         await self._attempts.raise_if_locked(attempt)
         factor = await self._second_factor.require(found, given, right_code, attempt, self._attempts)
         user = found.user
-        session = await self._sessions.open(user.id, caller)
-        await self._recheck(user, form, session, caller)
-        await self._throttle.lockout.record_success(key, form.username, caller.address)
+        session = await self._sessions.open(user.id, client)
+        await self._recheck(user, form, session, client)
+        await self._throttle.lockout.record_success(key, form.username, client.address)
         if check.needs_rehash:
-            await self._replace_hash(user, form.password, caller)
+            await self._replace_hash(user, form.password, client)
         return OpenedLogin(session, factor)
 
-    async def _recheck(self, user: User, form: LoginForm, session: Session, caller: Caller) -> None:
+    async def _recheck(self, user: User, form: LoginForm, session: Session, client: ClientInfo) -> None:
         """A password that was changed while its old form was being checked must not leave a session behind."""
         current = await self._users.by_name(form.username)
         if current is not None and current.password_hash == user.password_hash:
             return
         if current is None or not (await self._hashes.check(current.password_hash, form.password)).correct:
-            await self._sessions.end(session.id, SessionEnd.PASSWORD, caller)
+            await self._sessions.end(session.id, SessionEnd.PASSWORD, client)
             reason = LoginFailure.PASSWORD
-            self._audit.record(Event.LOGIN_FAILED, caller, user=user.id, session=session.id, reason=reason)
+            self._audit.record(Event.LOGIN_FAILED, client, user=user.id, session=session.id, reason=reason)
             raise CredentialsWrong
 
-    async def _replace_hash(self, user: User, password: str, caller: Caller) -> None:
+    async def _replace_hash(self, user: User, password: str, client: ClientInfo) -> None:
         if await self._users.replace_password_hash(user.id, user.password_hash, await self._hashes.hash(password)):
-            self._audit.record(Event.PASSWORD_REHASHED, caller, user=user.id)
+            self._audit.record(Event.PASSWORD_REHASHED, client, user=user.id)
 
 
 def _failure(found: Credentials | None, *, password_correct: bool) -> LoginFailure | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.audit import Audit, Caller, Event, LoginFailure
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.refusals import PasskeyRefused
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ class PasskeyLogin:
         self._sessions = sessions
         self._audit = audit
 
-    async def log_in(self, credential: dict[str, Any], caller: Caller) -> Session:
-        await self._throttle.admit_login(caller.address)
+    async def log_in(self, credential: dict[str, Any], client: ClientInfo) -> Session:
+        await self._throttle.admit_login(client.address)
         try:
-            passkey = await self._verifier.verify(credential, caller)
+            passkey = await self._verifier.verify(credential, client)
             profile = await self._enabled(passkey.user)
         except PasskeyRefused:
-            self._audit.record(Event.LOGIN_FAILED, caller, reason=LoginFailure.PASSKEY)
+            self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
             raise
-        session = await self._sessions.open(passkey.user, caller)
+        session = await self._sessions.open(passkey.user, client)
         username = profile.user.username
-        key = await self._throttle.lockout.key_for(username, caller.address)
-        await self._throttle.lockout.record_success(key, username, caller.address)
+        key = await self._throttle.lockout.key_for(username, client.address)
+        await self._throttle.lockout.record_success(key, username, client.address)
         return session
 
     async def _enabled(self, user: int) -> Profile:

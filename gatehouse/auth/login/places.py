@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gatehouse import logs
-from gatehouse.auth.audit import Audit, Caller, Event
+from gatehouse.auth.audit import Audit, ClientInfo, Event
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.user_agent import browser
 
@@ -57,16 +57,16 @@ class Places:
         self._audit = audit
         self._clock = clock
 
-    async def record(self, session: Session, caller: Caller) -> None:
+    async def record(self, session: Session, client: ClientInfo) -> None:
         """Record the place of a login. If that fails, the login succeeds all the same."""
         try:
-            new = await self._store.record(session.user, place_of(caller), self._clock())
+            new = await self._store.record(session.user, place_of(client), self._clock())
         except StoreUnavailable as problem:
             log.warning("the place of a login was not recorded", user=session.user, problem=str(problem))
             return
         if new:
-            detail = {"browser": browser(caller.agent)}
-            self._audit.record(Event.LOGIN_NEW_PLACE, caller, user=session.user, session=session.id, detail=detail)
+            detail = {"browser": browser(client.user_agent)}
+            self._audit.record(Event.LOGIN_NEW_PLACE, client, user=session.user, session=session.id, detail=detail)
 
     async def recent(self, user: int) -> list[RecentLogin]:
         """The newest logins, newest first; one appears when its event is stored, a moment after the login."""
@@ -78,8 +78,10 @@ class Places:
         return logins[:RECENT_LIMIT]
 
 
-def place_of(caller: Caller) -> str:
-    return hashlib.sha256(f"{_network(caller.address)}|{browser(caller.agent)}".encode(errors="replace")).hexdigest()
+def place_of(client: ClientInfo) -> str:
+    return hashlib.sha256(
+        f"{_network(client.address)}|{browser(client.user_agent)}".encode(errors="replace")
+    ).hexdigest()
 
 
 def _network(address: str) -> str:

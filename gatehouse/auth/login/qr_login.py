@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from gatehouse.auth.audit import Audit, Caller, Event, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEnd
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import TicketGone
@@ -98,24 +98,24 @@ class QrLogin:
 
     # The browser
 
-    def generate(self, caller: Caller, browser: str) -> str:
-        self._throttle.admit_captcha(caller.address)
-        request = QrRequest(self._clock(), caller.address, browser[:40], _binding(caller))
+    def generate(self, client: ClientInfo, browser: str) -> str:
+        self._throttle.admit_captcha(client.address)
+        request = QrRequest(self._clock(), client.address, browser[:40], _binding(client))
         return f"{self._page}?ticket={self._tickets.make(request).text}"
 
-    async def status(self, text: str, caller: Caller) -> QrState:
+    async def status(self, text: str, client: ClientInfo) -> QrState:
         """Any other browser than the one that asked gets the answer for an unknown ticket."""
         ticket = self._open(text)
-        if ticket is None or ticket.content.binding != _binding(caller):
+        if ticket is None or ticket.content.binding != _binding(client):
             return QrState(QrStatus.EXPIRED)
         stored = await self._read(ticket)
         profile = await self._users.profile(stored.user) if stored.user is not None else None
         return QrState(stored.status, max(1, round(ticket.expires - self._clock())), profile)
 
-    async def exchange(self, text: str, caller: Caller) -> Session:
-        await self._throttle.admit_login(caller.address)
+    async def exchange(self, text: str, client: ClientInfo) -> Session:
+        await self._throttle.admit_login(client.address)
         ticket = self._open(text)
-        if ticket is None or ticket.content.binding != _binding(caller):
+        if ticket is None or ticket.content.binding != _binding(client):
             raise TicketGone("not a ticket of this browser")
         confirmed = await self._read(ticket)
         if confirmed.status is not QrStatus.CONFIRMED or confirmed.user is None:
@@ -125,10 +125,10 @@ class QrLogin:
             raise TicketGone("the session that confirmed it has ended")
         if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
-        session = await self._sessions.open(confirmed.user, caller)
+        session = await self._sessions.open(confirmed.user, client)
         if session.epoch != epoch:
             # The account has changed in this moment. If that was to end all sessions, it has not seen this one.
-            await self._sessions.end(session.id, SessionEnd.USER, caller)
+            await self._sessions.end(session.id, SessionEnd.USER, client)
             raise TicketGone("the account has changed")
         return session
 
@@ -144,13 +144,13 @@ class QrLogin:
             raise TicketGone("scanned by another user, or already answered")
         return ticket.content
 
-    async def confirm(self, text: str, principal: Principal, caller: Caller) -> None:
+    async def confirm(self, text: str, principal: Principal, client: ClientInfo) -> None:
         await self._answer(text, principal, QrStatus.CONFIRMED)
-        self._record(Event.QR_CONFIRMED, text, principal, caller)
+        self._record(Event.QR_CONFIRMED, text, principal, client)
 
-    async def refuse(self, text: str, principal: Principal, caller: Caller) -> None:
+    async def refuse(self, text: str, principal: Principal, client: ClientInfo) -> None:
         await self._answer(text, principal, QrStatus.CANCELED)
-        self._record(Event.QR_REFUSED, text, principal, caller)
+        self._record(Event.QR_REFUSED, text, principal, client)
 
     async def _answer(self, text: str, principal: Principal, answer: QrStatus) -> None:
         ticket, claims = self._require(text), principal.claims
@@ -186,16 +186,16 @@ class QrLogin:
         expires = ticket.expires + CLOCK_SKEW_SECONDS
         return await self._state.swap_value(_key(ticket), before, after, expires, self._clock())
 
-    def _record(self, event: Event, text: str, principal: Principal, caller: Caller) -> None:
+    def _record(self, event: Event, text: str, principal: Principal, client: ClientInfo) -> None:
         asked = self._require(text).content
         detail = {"address": asked.address, "browser": asked.browser}
         self._audit.record(
-            event, caller, user=principal.claims.user, session=principal.claims.session, detail={"asked": detail}
+            event, client, user=principal.claims.user, session=principal.claims.session, detail={"asked": detail}
         )
 
 
-def _binding(caller: Caller) -> bytes:
-    return hashlib.sha256(f"{caller.address}\n{caller.agent}".encode(errors="replace")).digest()[:16]
+def _binding(client: ClientInfo) -> bytes:
+    return hashlib.sha256(f"{client.address}\n{client.user_agent}".encode(errors="replace")).digest()[:16]
 
 
 def _key(ticket: Qr) -> str:

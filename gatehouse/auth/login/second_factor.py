@@ -76,7 +76,7 @@ class SecondFactor:
             return None
         if not given.typed:
             self._audit.record(
-                Event.LOGIN_FAILED, attempt.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
+                Event.LOGIN_FAILED, attempt.client, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
             )
             raise CodeRequired("no code was sent")
         if right is None or not await self._verifier.use(right):
@@ -84,7 +84,7 @@ class SecondFactor:
             raise CredentialsWrong if given.instead_of_captcha else CodeRequired("the code is wrong or used")
         if right.kind is CodeKind.RECOVERY:
             left = await self._factors.recovery_codes_left(found.user.id)
-            self._audit.record(Event.RECOVERY_CODE_USED, attempt.caller, user=found.user.id, detail={"left": left})
+            self._audit.record(Event.RECOVERY_CODE_USED, attempt.client, user=found.user.id, detail={"left": left})
         return right.kind
 
     async def _require_enrolment(self, found: Credentials, attempt: Attempt) -> None:
@@ -94,7 +94,7 @@ class SecondFactor:
         if profile is None or not self._policy.requires(profile.roles):
             return
         self._audit.record(
-            Event.LOGIN_FAILED, attempt.caller, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
+            Event.LOGIN_FAILED, attempt.client, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
         )
         if await self._passkeys.of_user(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.

@@ -19,7 +19,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, Caller, Event, RefreshFailure, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEnd
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.tokens import new_session_id
@@ -78,7 +78,7 @@ class Sessions:
         self._lifetimes = lifetimes
         self._sessions_per_user = sessions_per_user
 
-    async def open(self, user: int, caller: Caller) -> Session:
+    async def open(self, user: int, client: ClientInfo) -> Session:
         now = self._clock()
         absolute_end = now + self._lifetimes.absolute
         session = Session(
@@ -89,13 +89,13 @@ class Sessions:
             rotated=now,
             ends=min(now + self._lifetimes.idle, absolute_end),
             absolute_end=absolute_end,
-            address=caller.address,
-            agent=caller.agent[:USER_AGENT_MAX_LENGTH],
+            address=client.address,
+            agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
         )
         ending = self._new_ending(SessionEnd.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, ending)
         for oldest in evicted:
-            self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), caller)
+            self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
         return opened
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
@@ -110,7 +110,7 @@ class Sessions:
         return epoch if owner == user and ends > now else None
 
     async def refresh(
-        self, session_id: str, generation: int, caller: Caller, limits: Sequence[RateLimit] = ()
+        self, session_id: str, generation: int, client: ClientInfo, limits: Sequence[RateLimit] = ()
     ) -> Rotation:
         """The session after this refresh; its generation is that of the token to return.
 
@@ -129,28 +129,28 @@ class Sessions:
             case RefreshTokenStatus.PREVIOUS_WITHIN_GRACE:
                 return attempt
             case RefreshTokenStatus.EXPIRED:
-                await self.end(session_id, expiry_reason(attempt.session), caller)
+                await self.end(session_id, expiry_reason(attempt.session), client)
                 raise RefreshTokenInvalid(RefreshFailure.EXPIRED)
             case _:
                 # A reused token: two parties have tokens of this session, and nothing shows which one is the thief.
                 # The revocation is committed before the refusal is raised, so it holds even if the answer is lost.
-                await self.end(session_id, SessionEnd.REUSE, caller)
+                await self.end(session_id, SessionEnd.REUSE, client)
                 raise RefreshTokenInvalid(RefreshFailure.REUSE)
 
-    async def end(self, session_id: str, reason: SessionEnd, caller: Caller) -> Session | None:
+    async def end(self, session_id: str, reason: SessionEnd, client: ClientInfo) -> Session | None:
         """End one session; what is returned was ended by this call and by no other."""
         session = await self._state.end_session(session_id, self._new_ending(reason))
         if session is not None:
-            self._record_end(session, reason, caller)
+            self._record_end(session, reason, client)
         return session
 
     async def end_all(
-        self, user: int, reason: SessionEnd, caller: Caller, *, except_session: str | None = None
+        self, user: int, reason: SessionEnd, client: ClientInfo, *, except_session: str | None = None
     ) -> Sequence[Session]:
         ending = self._new_ending(reason, credential_changed=reason in CREDENTIAL_CHANGES)
         ended = await self._state.end_sessions_of(user, except_session, ending)
         for session in ended:
-            self._record_end(session, reason, caller)
+            self._record_end(session, reason, client)
         return ended
 
     async def of_user(self, user: int) -> Sequence[Session]:
@@ -162,11 +162,11 @@ class Sessions:
         """Remove a batch of what has expired; return how many sessions were among it."""
         swept = await self._state.sweep(self._clock())
         for session in swept:
-            self._record_end(session, expiry_reason(session), Caller())
+            self._record_end(session, expiry_reason(session), ClientInfo())
         return len(swept)
 
     def _new_ending(self, reason: SessionEnd, *, credential_changed: bool = False) -> Ending:
         return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
 
-    def _record_end(self, session: Session, reason: SessionEnd, caller: Caller) -> None:
-        self._audit.record(Event.SESSION_ENDED, caller, user=session.user, session=session.id, reason=reason)
+    def _record_end(self, session: Session, reason: SessionEnd, client: ClientInfo) -> None:
+        self._audit.record(Event.SESSION_ENDED, client, user=session.user, session=session.id, reason=reason)

@@ -11,7 +11,7 @@ from typing import Any
 import jwt
 import pytest
 
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.ring import (
@@ -36,7 +36,7 @@ def start(data: Path, clock: Clock, algorithm: str) -> InProcess:
 
 def retire_all(node: InProcess) -> None:
     """Leave one key, of the algorithm in the settings."""
-    node.run(node.service.key_rotation.retire(node.service.ring.signer.kid, Caller()))
+    node.run(node.service.key_rotation.retire(node.service.ring.signer.kid, ClientInfo()))
 
 
 def header(tokens: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import jwt
 import pytest
 
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.ring import (
     NODE_RELOAD_SECONDS,
@@ -71,7 +71,7 @@ def test_a_rotation_logs_nobody_out(nodes: tuple[InProcess, InProcess], monkeypa
     one, other = nodes
     first = tokens = one.login().data
     settle(one, other)
-    new = one.run(one.service.key_rotation.rotate(Caller()))
+    new = one.run(one.service.key_rotation.rotate(ClientInfo()))
     assert new is not None
     signers = set()
     for second in range(PUBLISHED_BEFORE_SIGNING_SECONDS + 2 * NODE_RELOAD_SECONDS):
@@ -97,7 +97,7 @@ def test_an_old_key_is_published_until_its_last_token_has_expired_and_then_delet
     one, other = nodes
     old = kid(one.login().data)
     settle(one, other)
-    new = one.run(one.service.key_rotation.rotate(Caller()))
+    new = one.run(one.service.key_rotation.rotate(ClientInfo()))
     assert new is not None
     reload(other)
     assert published(one) == published(other) == {old, new.kid}
@@ -131,7 +131,7 @@ def test_a_retired_key_opens_nothing_and_sessions_live_on(nodes: tuple[InProcess
     one, other = nodes
     tokens = one.login().data
     assert other.me(tokens["accessToken"]).status == 200  # and remembers that it verified it
-    successor = one.run(one.service.key_rotation.retire(kid(tokens), Caller()))
+    successor = one.run(one.service.key_rotation.retire(kid(tokens), ClientInfo()))
     assert successor is not None
     fresh = one.refresh(tokens["refreshToken"]).data
     assert kid(fresh) == successor.kid
@@ -200,7 +200,7 @@ def test_the_secret_is_replaced_by_one_command_under_running_nodes(
 
     settle(one, other)
     # A key made now is sealed under the new secret, and both open it.
-    assert one.run(one.service.key_rotation.rotate(Caller()))
+    assert one.run(one.service.key_rotation.rotate(ClientInfo()))
     one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS)
     reload(one, other)
     assert kid(other.login().data) == kid(one.login().data) != kid(tokens)

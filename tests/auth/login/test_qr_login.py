@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gatehouse.auth.audit import Caller, SessionEnd
+from gatehouse.auth.audit import ClientInfo, SessionEnd
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.state.protocol import Session
@@ -167,7 +167,7 @@ def test_what_ended_sessions_confirmed_is_void(gatehouse: InProcess, ticket: str
     elif end == "new password":
         gatehouse.run(accounts.set_password("ann", hash_password("a wholly different phrase")))
     else:
-        gatehouse.run(sessions.end_all(user, SessionEnd.OPERATOR, Caller()))
+        gatehouse.run(sessions.end_all(user, SessionEnd.OPERATOR, ClientInfo()))
     assert exchange(gatehouse, ticket).code == "A0242"
     assert gatehouse.run(sessions.of_user(user)) == []
 
@@ -181,9 +181,9 @@ def test_a_password_that_changes_during_the_exchange_leaves_no_session(
     accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
     open_session = sessions.open
 
-    async def slow_open(user: int, caller: Caller) -> Session:
+    async def slow_open(user: int, client: ClientInfo) -> Session:
         await accounts.set_password("ann", hash_password("a wholly different phrase"))
-        return await open_session(user, caller)
+        return await open_session(user, client)
 
     monkeypatch.setattr(sessions, "open", slow_open)
     assert exchange(gatehouse, ticket).code == "A0242"

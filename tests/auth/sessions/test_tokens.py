@@ -14,7 +14,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from gatehouse.auth.audit import Caller
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from tests.support.inprocess import InProcess
 
@@ -23,7 +23,7 @@ from tests.support.inprocess import InProcess
 def gatehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data", signing_algorithm=request.param) as running:
         # The data folder comes with a key of the default; its successor is one of the algorithm in the settings.
-        running.run(running.service.key_rotation.retire(running.service.ring.signer.kid, Caller()))
+        running.run(running.service.key_rotation.retire(running.service.ring.signer.kid, ClientInfo()))
         assert running.service.ring.signer.algorithm == request.param
         yield running
 

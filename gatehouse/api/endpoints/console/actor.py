@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def actor_of(request: Request, principal: Principal) -> Actor:
     profile = principal.profile
-    return Actor(profile.user.id, frozenset(profile.roles), frozenset(profile.perms), request.caller)
+    return Actor(profile.user.id, frozenset(profile.roles), frozenset(profile.perms), request.client)

@@ -64,7 +64,7 @@ class ProfileEndpoints:
         if body.newPassword != body.confirmPassword:
             raise ConfirmationDiffers
         try:
-            await self._own.change_password(principal, body.oldPassword, body.newPassword, request.caller)
+            await self._own.change_password(principal, body.oldPassword, body.newPassword, request.client)
         except CredentialsWrong as refusal:
             raise OldPasswordWrong(str(refusal)) from None
         return success(language=request.language)

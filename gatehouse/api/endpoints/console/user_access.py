@@ -67,5 +67,5 @@ class UserAccessEndpoints:
         actor, user = actor_of(request, principal), request.path_id()
         authority.require_others(actor, [user])
         await self._changes.require_can_manage(actor, user)
-        removed = await self._factors.administration.reset(user, request.caller, actor.user)
+        removed = await self._factors.administration.reset(user, request.client, actor.user)
         return success(FactorsResetData(removed), request.language)
