@@ -1,4 +1,4 @@
-"""Captchas, rates, waits and marks in state, on every engine; and the engines against each other."""
+"""Captchas, rates, lockouts and flags in state, on every engine; and the engines against each other."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ async def test_failures_are_forgiven(state: State) -> None:
 
 
 async def test_a_mark_is_remembered_until_it_expires(state: State) -> None:
-    assert not await state.has_mark("m", NOW)
-    await state.set_mark("m", NOW + 10, NOW)
-    assert await state.has_mark("m", NOW)
-    assert await state.has_mark("m", NOW + 9.9)
-    assert not await state.has_mark("m", NOW + 10)
-    await state.set_mark("m", NOW + 20, NOW + 5)
-    assert await state.has_mark("m", NOW + 15)
+    assert not await state.has_flag("m", NOW)
+    await state.set_flag("m", NOW + 10, NOW)
+    assert await state.has_flag("m", NOW)
+    assert await state.has_flag("m", NOW + 9.9)
+    assert not await state.has_flag("m", NOW + 10)
+    await state.set_flag("m", NOW + 20, NOW + 5)
+    assert await state.has_flag("m", NOW + 15)
 
 
 async def test_the_engine_answers_and_says_what_it_lacks(state: State) -> None:

@@ -267,7 +267,7 @@ async def test_what_has_expired_is_swept_in_batches(state: PostgresState, postgr
     for n in range(30):
         await state.use_captcha(f"{n}".encode(), int(NOW) + n % 2 * 9000, NOW)
     await state.rate_limit("k", Rate(1, 60), NOW)
-    await state.set_mark("m", NOW + 10, NOW)
+    await state.set_flag("m", NOW + 10, NOW)
     await state.swap_value("v", None, "x", NOW + 10, NOW)
     await state.record_failure("f", POLICY, NOW)
     await state.sweep(NOW + 8000)

@@ -148,7 +148,7 @@ async def test_every_key_has_an_expiry(redis_server: RedisServer) -> None:
     await state.use_captcha(b"x", int(NOW) + 5, NOW)
     await state.rate_limit("k", Rate(5, 60), NOW)
     await state.record_failure("k", BackoffPolicy(1, 60, (30,), 100), NOW)
-    await state.set_mark("k", NOW + 5, NOW)
+    await state.set_flag("k", NOW + 5, NOW)
     await state.ping()
     call = state._servers.call
     keys = await call(b"", "KEYS", "*")

@@ -67,7 +67,7 @@ async def test_tls_is_spoken_and_a_stranger_is_refused(redis_server: RedisServer
     url = f"rediss://127.0.0.1:{front.sockets[0].getsockname()[1]}"
     known, stranger = RedisState(f"{url}?ca={pem}"), RedisState(url)
     await known.ping()
-    assert not await known.has_mark("tls", 1.0)
+    assert not await known.has_flag("tls", 1.0)
     with pytest.raises(StoreUnavailable, match="CERTIFICATE_VERIFY_FAILED"):
         await stranger.ping()
     await known.close()

@@ -51,7 +51,7 @@ class LoginLockout:
     async def key_for(self, username: str, address: str) -> str:
         """Under which (name, source) a login from this address is counted."""
         name, source = name_key(username), address_bucket(address)
-        known = await self._state.has_mark(_source_mark(name, source), self._clock())
+        known = await self._state.has_flag(_known_source_flag(name, source), self._clock())
         return _key(name, source if known else ELSEWHERE)
 
     async def raise_if_locked(self, key: str) -> None:
@@ -71,11 +71,11 @@ class LoginLockout:
     async def record_success(self, key: str, username: str, address: str) -> None:
         """Clear the failures, and record the source as known."""
         await self._state.clear_failures(key)
-        mark = _source_mark(name_key(username), address_bucket(address))
+        flag = _known_source_flag(name_key(username), address_bucket(address))
         # Renewed at half its life, so that everyday logins write nothing.
         now = self._clock()
-        if not await self._state.has_mark(mark, now + KNOWN_SOURCE_SECONDS / 2):
-            await self._state.set_mark(mark, now + KNOWN_SOURCE_SECONDS, now)
+        if not await self._state.has_flag(flag, now + KNOWN_SOURCE_SECONDS / 2):
+            await self._state.set_flag(flag, now + KNOWN_SOURCE_SECONDS, now)
 
     async def lockouts(self) -> list[Lockout]:
         """Locked names, the longest wait first."""
@@ -114,5 +114,5 @@ def _parts(key: str) -> tuple[str, str]:
     return name, source
 
 
-def _source_mark(name: str, source: str) -> str:
+def _known_source_flag(name: str, source: str) -> str:
     return f"place|{name}|{source}"  # the stored name from 0.1.0

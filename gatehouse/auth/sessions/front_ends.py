@@ -37,16 +37,16 @@ class FrontEnds:
 
     async def remember(self, session: str, front_end: FrontEnd) -> None:
         now = self._clock()
-        if not await self._state.has_mark(_mark(session, front_end), now):
-            await self._state.set_mark(_mark(session, front_end), now + self._kept_seconds, now)
+        if not await self._state.has_flag(_flag(session, front_end), now):
+            await self._state.set_flag(_flag(session, front_end), now + self._kept_seconds, now)
 
     async def of_session(self, session: str) -> FrontEnd:
         now = self._clock()
         for front_end in (FrontEnd.NUMBERS, FrontEnd.WORDS, FrontEnd.FORM):
-            if await self._state.has_mark(_mark(session, front_end), now):
+            if await self._state.has_flag(_flag(session, front_end), now):
                 return front_end
         return FrontEnd.CURRENT
 
 
-def _mark(session: str, front_end: FrontEnd) -> str:
+def _flag(session: str, front_end: FrontEnd) -> str:
     return f"console|{front_end}|{session}"

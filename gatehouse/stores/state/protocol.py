@@ -201,11 +201,11 @@ class State(Protocol):
         """Every locked key, the longest wait first."""
         ...
 
-    async def set_mark(self, key: str, expires: float, now: float) -> None:
-        """Keep a mark until `expires`."""
+    async def set_flag(self, key: str, expires: float, now: float) -> None:
+        """Set a flag that holds until `expires`."""
         ...
 
-    async def has_mark(self, key: str, now: float) -> bool: ...
+    async def has_flag(self, key: str, now: float) -> bool: ...
 
     # Values
     async def value(self, key: str, now: float) -> str | None:

@@ -141,11 +141,11 @@ class PostgresState:
     async def locked(self, now: float) -> Sequence[Failures]:
         return [Failures(_string(key), *facts) for key, *facts in await self._run(sql.LOCKED, now)]
 
-    async def set_mark(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
-        await self._run(sql.SET_MARK, _bytes(key), expires)
+    async def set_flag(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
+        await self._run(sql.SET_FLAG, _bytes(key), expires)
 
-    async def has_mark(self, key: str, now: float) -> bool:
-        return bool(await self._run(sql.HAS_MARK, _bytes(key), now))
+    async def has_flag(self, key: str, now: float) -> bool:
+        return bool(await self._run(sql.HAS_FLAG, _bytes(key), now))
 
     # Values
 

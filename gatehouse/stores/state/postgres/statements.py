@@ -89,8 +89,8 @@ FAILURES = Statement(f"SELECT {_FAILURES} FROM failures WHERE key = $1")
 CLEAR_FAILURES = Statement("DELETE FROM failures WHERE key = $1 RETURNING true")
 LOCKED = Statement(f"SELECT {_FAILURES} FROM failures WHERE until > $1 ORDER BY until DESC")
 
-SET_MARK = Statement("INSERT INTO marks VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET expires = excluded.expires")
-HAS_MARK = Statement("SELECT true FROM marks WHERE key = $1 AND expires > $2")
+SET_FLAG = Statement("INSERT INTO marks VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET expires = excluded.expires")
+HAS_FLAG = Statement("SELECT true FROM marks WHERE key = $1 AND expires > $2")
 
 VALUE = Statement("SELECT value FROM expiring_values WHERE key = $1 AND expires > $2")
 SET_VALUE = Statement(

@@ -3,7 +3,7 @@
     gatehouse:{17}              hash    sessions of user 17 by id, and the user's epoch
     gatehouse:captcha:<hex>     text    a captcha that has been used
     gatehouse:rate:<key>        text    when a rate would be idle again
-    gatehouse:mark:<key>        text    a mark, and until when
+    gatehouse:mark:<key>        text    a flag, and until when
     gatehouse:value:<key>       text    until when, and a short text
     gatehouse:{waits}:<key>     text    failures under a key
     gatehouse:{waits}           zset    the locked keys, by the end of their lockout
@@ -213,11 +213,11 @@ class RedisState:
         pairs = [member.split(b" ", 4) for member in found]
         return [unpack_failures(name.decode("utf-8", "surrogatepass"), b" ".join(facts)) for *facts, name in pairs]
 
-    async def set_mark(self, key: str, expires: float, now: float) -> None:
+    async def set_flag(self, key: str, expires: float, now: float) -> None:
         name = prefixed_key(b"gatehouse:mark:", key)
         await self._call(name, "SET", name, repr(expires), "EX", ttl_seconds(expires, now))
 
-    async def has_mark(self, key: str, now: float) -> bool:
+    async def has_flag(self, key: str, now: float) -> bool:
         name = prefixed_key(b"gatehouse:mark:", key)
         expires = await self._call(name, "GET", name)
         return expires is not None and float(expires) > now

@@ -238,10 +238,10 @@ class SQLiteState:
             raise StoreUnavailable(f"state file: {problem}") from problem
         return [Failures._make(row) for row in rows]
 
-    async def set_mark(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
+    async def set_flag(self, key: str, expires: float, now: float) -> None:  # noqa: ARG002 - swept later
         await self._writer.write(lambda db: db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, expires)))
 
-    async def has_mark(self, key: str, now: float) -> bool:
+    async def has_flag(self, key: str, now: float) -> bool:
         return self._row("SELECT 1 FROM marks WHERE key = ? AND expires > ?", key, now) is not None
 
     # Values

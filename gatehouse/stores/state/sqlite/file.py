@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSION = 2
-# `strikes` holds the failures and lockouts of names; its name is that of 0.1.0.
+# Names from 0.1.0: `strikes` holds failures and lockouts, `marks` flags, and `latest` is `absolute_end`.
 SCHEMA = """
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY, user INTEGER NOT NULL, generation INTEGER NOT NULL, opened REAL NOT NULL,
