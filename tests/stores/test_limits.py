@@ -19,7 +19,7 @@ from tests.stores.conftest import Opener, empty_postgres, empty_redis
 from tests.support.engines import PostgresServer, RedisServer
 
 NOW = 1_800_000_000.5
-POLICY = BackoffPolicy(free=3, window=60, lockout_seconds=(10, 20, 40), kept_seconds=1000)
+POLICY = BackoffPolicy(failure_limit=3, window=60, lockout_seconds=(10, 20, 40), kept_seconds=1000)
 
 
 async def test_a_captcha_is_used_up_once(states: Opener) -> None:
@@ -114,7 +114,7 @@ STEPS = st.lists(
 )
 RULES = st.builds(
     BackoffPolicy,
-    free=st.integers(1, 4),
+    failure_limit=st.integers(1, 4),
     window=st.integers(1, 120),
     lockout_seconds=st.lists(st.integers(1, 60), min_size=1, max_size=4).map(lambda each: tuple(sorted(each))),
     kept_seconds=st.integers(1, 300),
@@ -129,7 +129,7 @@ async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str,
             case "fail":
                 seen.append(await state.record_failure(key, rules, now))
             case "take":
-                seen.append(await state.rate_limit(key, Rate(rules.free, rules.window), now))
+                seen.append(await state.rate_limit(key, Rate(rules.failure_limit, rules.window), now))
             case "clear":
                 await state.clear_failures(key)  # what was left of a forgotten record, one engine may still have
             case "locked":

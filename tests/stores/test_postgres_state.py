@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("service_limits")
 
 NOW = 1_800_000_000.5
 BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 30  # a busy machine may give it no CPU for seconds
-POLICY = BackoffPolicy(free=1, window=60, lockout_seconds=(1000,), kept_seconds=1000)
+POLICY = BackoffPolicy(failure_limit=1, window=60, lockout_seconds=(1000,), kept_seconds=1000)
 
 
 def session(name: str = "a", user: int = 7) -> Session:
@@ -197,7 +197,7 @@ async def test_what_waits_for_a_lock_in_vain_is_ended_on_the_server(
     await other.close()
     rotation = await own_state.rotate_session(session("locked").id, 1, NOW, NOW + 100)
     assert rotation is not None
-    assert rotation.rotated, "what was given up has not happened after all"
+    assert rotation.did_rotate, "what was given up has not happened after all"
 
 
 async def test_calls_of_one_moment_share_a_round_trip(state: PostgresState) -> None:
@@ -208,7 +208,7 @@ async def test_calls_of_one_moment_share_a_round_trip(state: PostgresState) -> N
         *(state.rotate_session(session(f"n{n % 50}").id, 1, NOW, NOW + n) for n in range(100))
     )
     assert [status[1] for status in found if status] == [NOW + 1000] * 100
-    assert [one.rotated for one in rotated if one] == [True] * 50 + [False] * 50
+    assert [one.did_rotate for one in rotated if one] == [True] * 50 + [False] * 50
     assert [one.session.id for one in rotated if one] == [session(f"n{n % 50}").id for n in range(100)]
     assert state.counts()["round_trip"] - before <= 4
 

@@ -300,7 +300,7 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
         async def rotate() -> None:
             rotation = await state.rotate_session(session(7).id, 1, NOW, NOW + 50)
             assert rotation is not None
-            assert rotation.rotated
+            assert rotation.did_rotate
 
         await eventually(rotate, 30)
         await state.close()

@@ -83,7 +83,7 @@ async def test_a_session_that_has_ended_is_not_rotated(state: State, at: float, 
     await state.open_session(session(), 50)
     rotation = await state.rotate_session(session().id, 1, at, at + 100)
     assert rotation is not None
-    assert rotation.rotated is rotated
+    assert rotation.did_rotate is rotated
     assert rotation.session.generation == (2 if rotated else 1)
 
 
@@ -123,7 +123,7 @@ async def test_of_many_rotations_at_once_one_succeeds(states: Opener) -> None:
     attempts = await asyncio.gather(
         *(nodes[i % 2].rotate_session(session().id, 1, NOW + 1, NOW + 101) for i in range(20))
     )
-    assert sorted(attempt.rotated for attempt in attempts if attempt) == [False] * 19 + [True]
+    assert sorted(attempt.did_rotate for attempt in attempts if attempt) == [False] * 19 + [True]
     assert {attempt.session.generation for attempt in attempts if attempt} == {2}
 
 

@@ -2,8 +2,8 @@
 
 Failed logins are counted under (name, source). A source is an address from which this name has logged in before, or
 else `elsewhere`, which all other addresses share; the API and the CLI call it `place`. So guessing from a thousand
-addresses is guessing from one, and it does not lock the owner out at a known address. The failure that uses up
-the free ones locks for the first of `LOCKOUT_SECONDS`, each further one for the next, up to 15 minutes.
+addresses is guessing from one, and it does not lock the owner out at a known address. The failure that reaches
+`GATEHOUSE_LIMIT_LOGIN_NAME` locks for the first of `LOCKOUT_SECONDS`, each further one for the next, up to 15 minutes.
 
 A failure is counted when the password has been checked, and the outcome is returned only while the name is not locked.
 So N guesses at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
@@ -43,10 +43,10 @@ class Lockout(NamedTuple):
 class LoginLockout:
     """Counts failed logins and locks names; `BackoffPolicy` says from which failure on, and for how long."""
 
-    def __init__(self, state: State, clock: Callable[[], float], free: Rate) -> None:
+    def __init__(self, state: State, clock: Callable[[], float], limit: Rate) -> None:
         self._state = state
         self._clock = clock
-        self._policy = BackoffPolicy(free.count, free.seconds, LOCKOUT_SECONDS, BACKOFF_KEPT_SECONDS)
+        self._policy = BackoffPolicy(limit.count, limit.seconds, LOCKOUT_SECONDS, BACKOFF_KEPT_SECONDS)
 
     async def key_for(self, username: str, address: str) -> str:
         """Under which (name, source) a login from this address is counted."""

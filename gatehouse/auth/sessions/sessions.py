@@ -123,7 +123,7 @@ class Sessions:
             raise TooManyRequests(exceeded.wait, "refresh from this address") from None
         if attempt is None:
             raise RefreshTokenInvalid(RefreshFailure.NO_SESSION)
-        if attempt.rotated:
+        if attempt.did_rotate:
             return attempt
         match classify_refresh_token(attempt.session, generation, now, self._lifetimes.grace):
             case RefreshTokenStatus.PREVIOUS_WITHIN_GRACE:

@@ -36,8 +36,8 @@ def gcra(arrival: float | None, rate: Rate, now: float) -> tuple[float, float]:
 def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
     """The record after one more failure; None if the key is locked and the failure does not count.
 
-    Free failures are counted in a window that starts with the first. The one that uses up the last free failure
-    starts the first lockout; from then on every failure starts the next, until `policy.kept_seconds` seconds pass
+    Failures are counted in a window that starts with the first. The one that reaches `policy.failure_limit` starts the
+    first lockout; from then on every failure starts the next, until `policy.kept_seconds` seconds pass
     without one.
     """
     if before is None or now >= forgotten_at(before, policy):
@@ -45,7 +45,7 @@ def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now:
     if before.until > now:
         return None
     failures = before.failures + 1
-    if before.level == 0 and failures < policy.free:
+    if before.level == 0 and failures < policy.failure_limit:
         return before._replace(failures=failures)
     seconds = policy.lockout_seconds[min(before.level, len(policy.lockout_seconds) - 1)]
     return before._replace(failures=failures, since=now, level=before.level + 1, until=now + seconds)

@@ -59,7 +59,7 @@ class RateLimit(NamedTuple):
 class Rotation(NamedTuple):
     """The session after an attempt to rotate it, and whether this attempt was the one that did."""
 
-    rotated: bool
+    did_rotate: bool
     session: Session
 
 
@@ -97,19 +97,19 @@ class EndedPage(NamedTuple):
 
 
 class BackoffPolicy(NamedTuple):
-    """Backoff after failures: failure number `free` within a window locks, and each one after it locks for longer.
+    """Backoff: failure number `failure_limit` within a window locks, and each one after it locks for longer.
 
     `lockout_seconds` are the durations, one after the other; the last one stays.
     """
 
-    free: int
+    failure_limit: int
     window: int
     lockout_seconds: tuple[int, ...]
     kept_seconds: int
 
 
 class Failures(NamedTuple):
-    """Failures under one key. `until` is when the next try is allowed."""
+    """Failures under one key. `level` counts the lockouts so far, and `until` is when the newest one ends."""
 
     key: str
     failures: int

@@ -129,7 +129,7 @@ class PostgresState:
         return float(wait)
 
     async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
-        values = (policy.free, policy.window, policy.kept_seconds, policy.lockout_seconds)
+        values = (policy.failure_limit, policy.window, policy.kept_seconds, policy.lockout_seconds)
         return _failures(await self._run(sql.RECORD_FAILURE, _bytes(key), now, *values))
 
     async def failures(self, key: str) -> Failures | None:

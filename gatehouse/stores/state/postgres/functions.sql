@@ -185,7 +185,8 @@ END $$;
 -- Count one failure: `next_failures` of limit_rules.py; a property test holds the two together.
 -- No row: the key is locked.
 CREATE FUNCTION record_failure(
-  name bytea, moment double precision, free integer, span integer, kept_seconds integer, lockout_seconds integer[]
+  name bytea, moment double precision, failure_limit integer, span integer, kept_seconds integer,
+  lockout_seconds integer[]
 ) RETURNS SETOF failures LANGUAGE plpgsql AS $$
 DECLARE
   f failures;
@@ -197,7 +198,7 @@ BEGIN
   END IF;
   IF f.until > moment THEN RETURN; END IF;
   f.failures := f.failures + 1;
-  IF f.level > 0 OR f.failures >= free THEN
+  IF f.level > 0 OR f.failures >= failure_limit THEN
     f.since := moment;
     f.until := moment + lockout_seconds[least(f.level, cardinality(lockout_seconds) - 1) + 1];
     f.level := f.level + 1;

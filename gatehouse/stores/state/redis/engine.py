@@ -193,7 +193,7 @@ class RedisState:
             (failures_key(key), LOCKED_KEY),
             encode_text(key),
             repr(now),
-            policy.free,
+            policy.failure_limit,
             policy.window,
             policy.kept_seconds,
             *policy.lockout_seconds,

@@ -130,9 +130,9 @@ class SQLiteState:
                 session = Session._make(rotated)
                 if day != day_of(session.ends):
                     db.execute("UPDATE sessions SET day = ? WHERE id = ?", (day_of(session.ends), session_id))
-                return Rotation(rotated=True, session=session)
+                return Rotation(did_rotate=True, session=session)
             for row in db.execute(_READ, (session_id,)).fetchall():
-                return Rotation(rotated=False, session=Session._make(row))
+                return Rotation(did_rotate=False, session=Session._make(row))
             return None
 
         outcome = await self._writer.write(work)

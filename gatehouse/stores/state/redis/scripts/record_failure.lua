@@ -1,8 +1,8 @@
 -- Count one failure: `next_failures` of limit_rules.py; a property test holds the two together.
 --   keys  the failures under one name, the index of all names that are locked
---   in    name, now, free failures, their window, how long a lockout counts on, the seconds of each lockout
+--   in    name, now, failure limit, its window, how long a lockout counts on, the seconds of each lockout
 --   out   failures, since, level and until, as one text; nothing if the name is locked already
-local name, now, free = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local name, now, failure_limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local window, kept_seconds = tonumber(ARGV[4]), tonumber(ARGV[5])
 local failures, since, level, till = 0, now, 0, 0
 
@@ -20,7 +20,7 @@ end
 if till > now then return false end
 
 failures = failures + 1
-if level > 0 or failures >= free then
+if level > 0 or failures >= failure_limit then
   since, till = now, now + tonumber(ARGV[6 + math.min(level, #ARGV - 6)])
   level = level + 1
 end
