@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.sessions.ended_sessions import EndedSessions
+from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed
 from gatehouse.auth.sessions.event_delivery import EventDelivery
 from gatehouse.auth.sessions.presence import Presence
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 class EventServices(NamedTuple):
     presence: Presence
-    ended_sessions: EndedSessions
+    ended_sessions: EndedSessionsFeed
     event_delivery: EventDelivery
 
 
 def open_events(core: Core) -> EventServices:
     presence = Presence(core.state, core.clock)
-    ended_sessions = EndedSessions(core.state, core.clock, presence.stopping)
+    ended_sessions = EndedSessionsFeed(core.state, core.clock, presence.stopping)
     event_delivery = EventDelivery(
         feed=ended_sessions,
         state=core.state,

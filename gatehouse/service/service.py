@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.login.captcha import Challenges
     from gatehouse.auth.login.places import Places
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.auth.sessions.ended_sessions import EndedSessions
+    from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed
     from gatehouse.auth.sessions.event_delivery import EventDelivery
     from gatehouse.auth.sessions.presence import Presence
     from gatehouse.auth.sessions.sessions import Sessions
@@ -88,7 +88,7 @@ class Service:
     front_ends: FrontEnds
     presence: Presence
     service_keys: ServiceKeyVerifier
-    ended_sessions: EndedSessions
+    ended_sessions: EndedSessionsFeed
     event_delivery: EventDelivery
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 

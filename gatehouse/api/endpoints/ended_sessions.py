@@ -19,7 +19,7 @@ from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.endpoints.introspection import bad_request, service_key, unknown_service
 from gatehouse.api.http.reply import Reply, Stream, resource
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
-from gatehouse.auth.sessions.ended_sessions import PAGE, wait_for
+from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -71,9 +71,9 @@ class EndedSessionsEndpoints:
         after = request.header("last-event-id") or next(iter(request.query("after")), "")
         if after != OLDEST and not _POSITION.fullmatch(after):
             return bad_request()
-        await self._feed.renew()
-        position = None if after == OLDEST else after or await self._feed.newest()
-        self._feed.require_room()  # refused here, with a status, and not when the stream has begun
+        await self._feed.renew_feed_id()
+        position = None if after == OLDEST else after or await self._feed.newest_position()
+        self._feed.require_listener_slot()  # refused here, with a status, and not when the stream has begun
 
         async def send(transport: Transport, _protocol: HTTPProtocol) -> None:
             with self._feed.listening():
@@ -90,7 +90,7 @@ class EndedSessionsEndpoints:
             change = self._feed.change
             at = self._clock()
             page = await self._feed.read(position)
-            more = len(page.entries) == PAGE
+            more = len(page.entries) == PAGE_SIZE
             position = page.position
             yield _events(page, None if more else {"at": at, "keep": self._kept_seconds})
             if monotonic() > checked + KEY_CHECK_SECONDS:
@@ -122,15 +122,15 @@ class EndedSessionsEndpoints:
 
 
 def _events(page: FeedPage, caught_up: dict[str, float] | None) -> bytes:
-    log_id = page.position.partition(":")[0]
+    feed_id = page.position.partition(":")[0]
     events = []
     if page.missing_before is not None:
-        events.append(_event("gap", f"{log_id}:", {"missing_before": page.missing_before}))
+        events.append(_event("gap", f"{feed_id}:", {"missing_before": page.missing_before}))
     for entry in page.entries:
         user, _, random_part = entry.session.partition("-")
         if random_part:  # else the entry is about the user, which `poll` alone tells
             data = {"sid": entry.session, "sub": user, "at": entry.at, "reason": entry.reason}
-            events.append(_event("ended", f"{log_id}:{entry.position}", data))
+            events.append(_event("ended", f"{feed_id}:{entry.position}", data))
     if caught_up is not None:
         events.append(_event("position", page.position, caught_up))
     return b"".join(events)

@@ -3,7 +3,7 @@
 Entries are written by the state engines in the step that ends the session: `sqlite/ended_log.py`, `record_ended.lua` of
 Redis, `append_ended` in `postgres/functions.sql`, all in `stores/state/`. Here they are read.
 
-A reader keeps a position: `<log>:<entry>`. The log has a random name that lives in the state, so a position from a
+A reader keeps a position: `<feed id>:<entry>`. The feed has a random id that lives in the state, so a position from a
 state that was lost since, or from another one, is noticed. A reader who missed entries that may still matter gets
 `missing_before`: sessions that ended before that time may not have been reported. Tokens that were issued later are not
 affected.
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 # Readers that wait for entries at the same time in one worker; one more is answered 503.
 LISTENERS_MAX = 200
-BUSY_SECONDS = 5
-PAGE = 500
-# The name of the log is renewed whenever a reader starts to listen.
-LOG_NAME_TTL = 30 * 86_400
+RETRY_AFTER_SECONDS = 5
+PAGE_SIZE = 500
+# The id of the feed is renewed whenever a reader starts to listen.
+FEED_ID_TTL = 30 * 86_400
 
-_LOG_NAME = "ended sessions"
+_FEED_ID_KEY = "ended sessions"
 _POSITION = re.compile(r"([0-9a-f]{12}):((?:\d{1,18}(?:-\d{1,18})?)?)")
 
 
@@ -45,7 +45,7 @@ class FeedPage(NamedTuple):
     missing_before: float | None = None
 
 
-class EndedSessions:
+class EndedSessionsFeed:
     def __init__(self, state: State, clock: Callable[[], float], stopping: asyncio.Event) -> None:
         self._state = state
         self._clock = clock
@@ -54,32 +54,31 @@ class EndedSessions:
         self._poller: asyncio.Task[None] | None = None
         self._change = asyncio.Event()
 
-    async def read(self, position: str | None, limit: int = PAGE) -> FeedPage:
+    async def read(self, position: str | None, limit: int = PAGE_SIZE) -> FeedPage:
         """The entries after a position; None starts with the oldest entry that may still matter."""
-        log = await self._log_name()
-        found = _POSITION.fullmatch(position or f"{log}:")
-        if found is None or found[1] != log:
+        feed_id = await self._feed_id()
+        found = _POSITION.fullmatch(position or f"{feed_id}:")
+        if found is None or found[1] != feed_id:
             page = await self._state.ended_sessions("", limit)
-            return FeedPage(page.entries, f"{log}:{page.position}", self._clock())
+            return FeedPage(page.entries, f"{feed_id}:{page.position}", self._clock())
         try:
             page = await self._state.ended_sessions(found[2], limit)
         except ValueError:
-            return await self.read(
-                f"{'0' * 12}:", limit
-            )  # not a position of this engine: treated as that of another log
+            # Not a position of this engine: treated as that of another feed.
+            return await self.read(f"{'0' * 12}:", limit)
         if page.complete:
-            return FeedPage(page.entries, f"{log}:{page.position}")
+            return FeedPage(page.entries, f"{feed_id}:{page.position}")
         page = await self._state.ended_sessions("", limit)
         missing_before = page.entries[0].at if page.entries else self._clock()
-        return FeedPage(page.entries, f"{log}:{page.position}", missing_before)
+        return FeedPage(page.entries, f"{feed_id}:{page.position}", missing_before)
 
-    async def newest(self) -> str:
+    async def newest_position(self) -> str:
         """The position of the newest entry: reading from it returns only later ones."""
-        return f"{await self._log_name()}:{await self._state.ended_position()}"
+        return f"{await self._feed_id()}:{await self._state.ended_position()}"
 
-    def require_room(self) -> None:
+    def require_listener_slot(self) -> None:
         if self._listeners >= LISTENERS_MAX:
-            raise TooBusy(BUSY_SECONDS, "too many listen to ended sessions")
+            raise TooBusy(RETRY_AFTER_SECONDS, "too many listen to ended sessions")
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -116,21 +115,21 @@ class EndedSessions:
                 self._change = asyncio.Event()
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _log_name(self) -> str:
-        """Read with every page, so it is a value of its own: the identity of the state is a write."""
+    async def _feed_id(self) -> str:
+        """A value of its own, because every page reads it: `State.identity` would write each time."""
         now = self._clock()
-        name = await self._state.value(_LOG_NAME, now)
+        name = await self._state.value(_FEED_ID_KEY, now)
         if name is None:
-            await self._state.swap_value(_LOG_NAME, None, secrets.token_hex(6), now + LOG_NAME_TTL, now)
-            name = await self._state.value(_LOG_NAME, now)
+            await self._state.swap_value(_FEED_ID_KEY, None, secrets.token_hex(6), now + FEED_ID_TTL, now)
+            name = await self._state.value(_FEED_ID_KEY, now)
         if name is None:
-            raise StoreUnavailable("the log of ended sessions has no name")
+            raise StoreUnavailable("the feed of ended sessions has no id")
         return name
 
-    async def renew(self) -> None:
-        """Let the log keep its name for as long as there are readers."""
-        now, name = self._clock(), await self._log_name()
-        await self._state.swap_value(_LOG_NAME, name, name, now + LOG_NAME_TTL, now)
+    async def renew_feed_id(self) -> None:
+        """Keep the id for as long as there are readers."""
+        now, name = self._clock(), await self._feed_id()
+        await self._state.swap_value(_FEED_ID_KEY, name, name, now + FEED_ID_TTL, now)
 
 
 async def wait_for(change: asyncio.Event, seconds: float) -> None:

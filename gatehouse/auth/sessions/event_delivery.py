@@ -10,14 +10,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.jws import sign_jwt
-from gatehouse.auth.sessions.ended_sessions import PAGE, wait_for
+from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
 from gatehouse.auth.sessions.security_events import TYPE, event_claims, gap_claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from gatehouse.auth.keys.ring import KeyRing
-    from gatehouse.auth.sessions.ended_sessions import EndedSessions, FeedPage
+    from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed, FeedPage
     from gatehouse.stores.state.protocol import State
 
 # How long the position of a recipient is kept that does not poll. Older entries do not matter any more.
@@ -35,7 +35,7 @@ class EventDelivery:
     def __init__(
         self,
         *,
-        feed: EndedSessions,
+        feed: EndedSessionsFeed,
         state: State,
         ring: KeyRing,
         clock: Callable[[], float],
@@ -56,7 +56,7 @@ class EventDelivery:
         position = await self._acknowledge(key, before, acknowledged)
         if limit == 0:
             return Delivery({}, more_available=bool((await self._feed.read(position, 1)).entries))
-        self._feed.require_room()
+        self._feed.require_listener_slot()
         with self._feed.listening():
             return self._tokens(await self._next(position, limit + 1, wait), limit)
 
@@ -74,27 +74,27 @@ class EventDelivery:
         """The position behind what has been acknowledged without a break."""
         if not acknowledged:
             return before
-        page = await self._feed.read(before, PAGE)
-        log, position = page.position.partition(":")[0], before
+        page = await self._feed.read(before, PAGE_SIZE)
+        feed_id, position = page.position.partition(":")[0], before
         if page.missing_before is not None and not page.entries and _gap_name(page) in acknowledged:
             position = page.position
         for entry in page.entries:
-            if f"{log}:{entry.position}" not in acknowledged:
+            if f"{feed_id}:{entry.position}" not in acknowledged:
                 break
-            position = f"{log}:{entry.position}"
+            position = f"{feed_id}:{entry.position}"
         if position is not None and position != before:
             now = self._clock()
             await self._state.swap_value(key, before, position, now + POSITION_TTL, now)
         return position
 
     def _tokens(self, page: FeedPage, limit: int) -> Delivery:
-        signer, log = self._ring.signer, page.position.partition(":")[0]
+        signer, feed_id = self._ring.signer, page.position.partition(":")[0]
         tokens = {}
         if page.missing_before is not None:
             name = _gap_name(page)
             tokens[name] = sign_jwt(signer, TYPE, gap_claims(page.missing_before, name, self._issuer, self._audience))
         for entry in page.entries[: limit - len(tokens)]:
-            name = f"{log}:{entry.position}"
+            name = f"{feed_id}:{entry.position}"
             tokens[name] = sign_jwt(signer, TYPE, event_claims(entry, name, self._issuer, self._audience))
         gap = page.missing_before is not None
         return Delivery(tokens, more_available=len(page.entries) > len(tokens) - gap)
