@@ -301,7 +301,7 @@ def test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on(gatehouse: InProce
     recipient.poll(ack=list(recipient.poll()[0]))
     name = gatehouse.run(state.value("ended sessions", now))
     assert name is not None
-    gatehouse.run(state.swap_value("ended sessions", name, "f" * 12, now + 999, now))
+    gatehouse.run(state.compare_and_set("ended sessions", name, "f" * 12, now + 999, now))
     tokens, _ = recipient.poll()
     gap, *others = tokens
     [(kind, event)] = tokens[gap]["events"].items()

@@ -255,7 +255,7 @@ async def test_text_that_postgresql_cannot_keep_does_no_harm(state: PostgresStat
     failures = await state.record_failure(odd, POLICY, NOW)
     assert failures is not None
     assert failures.key == odd
-    assert await state.swap_value(odd, None, odd, NOW + 60, NOW)
+    assert await state.compare_and_set(odd, None, odd, NOW + 60, NOW)
     assert await state.value(odd, NOW) == odd
     assert await state.session_status(f"7-{odd}") is None
     assert await state.end_session(f"7-{odd}") is None
@@ -268,7 +268,7 @@ async def test_what_has_expired_is_swept_in_batches(state: PostgresState, postgr
         await state.use_captcha(f"{n}".encode(), int(NOW) + n % 2 * 9000, NOW)
     await state.rate_limit("k", Rate(1, 60), NOW)
     await state.set_flag("m", NOW + 10, NOW)
-    await state.swap_value("v", None, "x", NOW + 10, NOW)
+    await state.compare_and_set("v", None, "x", NOW + 10, NOW)
     await state.record_failure("f", POLICY, NOW)
     await state.sweep(NOW + 8000)
     connection = await asyncpg.connect(postgres_server.url("state_tests"))

@@ -64,7 +64,7 @@ class CodeVerifier:
             return await self._factors.use_recovery_code(code.user, code.fingerprint, now)
         # The secret is part of the key, so that a new enrolment within the same half minute can use its code.
         key = f"totp|{code.user}|{code.time_step}|{code.fingerprint.hex()}"
-        return await self._state.swap_value(
+        return await self._state.compare_and_set(
             key, None, "used", totp.accepted_until(code.time_step) + CLOCK_SKEW_SECONDS, now
         )
 

@@ -122,7 +122,7 @@ class Ceremonies:
         if ticket is None:
             raise TicketGone("a forged or expired challenge")
         expires = ticket.expires + CLOCK_SKEW_SECONDS
-        if not await self._state.swap_value(f"passkey|{ticket.id}", None, "used", expires, self._clock()):
+        if not await self._state.compare_and_set(f"passkey|{ticket.id}", None, "used", expires, self._clock()):
             raise TicketGone("a challenge that was answered before")
         return ticket
 

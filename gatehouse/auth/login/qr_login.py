@@ -184,7 +184,7 @@ class QrLogin:
 
     async def _swap_status(self, ticket: Qr, before: str | None, after: str) -> bool:
         expires = ticket.expires + CLOCK_SKEW_SECONDS
-        return await self._state.swap_value(_key(ticket), before, after, expires, self._clock())
+        return await self._state.compare_and_set(_key(ticket), before, after, expires, self._clock())
 
     def _record(self, event: Event, text: str, principal: Principal, client: ClientInfo) -> None:
         asked = self._require(text).content

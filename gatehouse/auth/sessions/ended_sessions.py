@@ -120,7 +120,7 @@ class EndedSessionsFeed:
         now = self._clock()
         name = await self._state.value(_FEED_ID_KEY, now)
         if name is None:
-            await self._state.swap_value(_FEED_ID_KEY, None, secrets.token_hex(6), now + FEED_ID_TTL, now)
+            await self._state.compare_and_set(_FEED_ID_KEY, None, secrets.token_hex(6), now + FEED_ID_TTL, now)
             name = await self._state.value(_FEED_ID_KEY, now)
         if name is None:
             raise StoreUnavailable("the feed of ended sessions has no id")
@@ -129,7 +129,7 @@ class EndedSessionsFeed:
     async def renew_feed_id(self) -> None:
         """Keep the id for as long as there are readers."""
         now, name = self._clock(), await self._feed_id()
-        await self._state.swap_value(_FEED_ID_KEY, name, name, now + FEED_ID_TTL, now)
+        await self._state.compare_and_set(_FEED_ID_KEY, name, name, now + FEED_ID_TTL, now)
 
 
 async def wait_for(change: asyncio.Event, seconds: float) -> None:

@@ -84,7 +84,7 @@ class EventDelivery:
             position = f"{feed_id}:{entry.position}"
         if position is not None and position != before:
             now = self._clock()
-            await self._state.swap_value(key, before, position, now + POSITION_TTL, now)
+            await self._state.compare_and_set(key, before, position, now + POSITION_TTL, now)
         return position
 
     def _tokens(self, page: FeedPage, limit: int) -> Delivery:

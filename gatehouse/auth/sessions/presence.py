@@ -81,14 +81,14 @@ class Presence:
     async def _write(self, now: float) -> None:
         key, expires = _key(self._worker), now + EXPIRE_SECONDS
         stored = await self._state.value(key, now)
-        await self._state.swap_value(key, stored, _encode(sorted(self._connections)), expires, now)
+        await self._state.compare_and_set(key, stored, _encode(sorted(self._connections)), expires, now)
         for _ in range(ATTEMPTS):
             listed = await self._state.value(WORKERS, now)
             workers = _decode(listed, dict[str, float])
             if workers.get(self._worker, 0.0) > now + EXPIRE_SECONDS / 2:
                 return
             workers = {worker: until for worker, until in workers.items() if until > now} | {self._worker: expires}
-            if await self._state.swap_value(WORKERS, listed, _encode(workers), expires, now):
+            if await self._state.compare_and_set(WORKERS, listed, _encode(workers), expires, now):
                 return
 
 

@@ -212,7 +212,7 @@ class State(Protocol):
         """The text kept under `key`, unless it has expired."""
         ...
 
-    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+    async def compare_and_set(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
         """Keep `new` under `key` until `expires` if what is there is `expected`; None: nothing, or nothing any more.
 
         Of several callers that expect the same exactly one succeeds: so a thing is used once.

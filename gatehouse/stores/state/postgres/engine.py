@@ -154,7 +154,7 @@ class PostgresState:
             return _string(value)
         return None
 
-    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+    async def compare_and_set(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
         values = (_bytes(key), _bytes(new), expires, now)
         if expected is None:
             return bool(await self._run(sql.SET_VALUE, *values))

@@ -70,7 +70,7 @@ _RAISE_EPOCH = Script("raise_epoch")
 _RATE_LIMIT = Script("count_event", "rate_limit")
 _RECORD_FAILURE = Script("record_failure")
 _CLEAR_FAILURES = Script("clear_failures")
-_SWAP_VALUE = Script("swap_value")
+_COMPARE_AND_SET = Script("compare_and_set")
 
 
 class RedisState:
@@ -229,10 +229,10 @@ class RedisState:
         expires, _, value = (await self._call(name, "GET", name) or b"0 ").partition(b" ")
         return value.decode("utf-8", "surrogatepass") if float(expires) > now else None
 
-    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+    async def compare_and_set(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
         name = prefixed_key(b"gatehouse:value:", key)
         arguments = (encode_text(expected or ""), int(expected is not None), encode_text(new), repr(expires), repr(now))
-        return bool(await self._run(_SWAP_VALUE, (name,), *arguments, ttl_seconds(expires, now)))
+        return bool(await self._run(_COMPARE_AND_SET, (name,), *arguments, ttl_seconds(expires, now)))
 
     # Housekeeping
 

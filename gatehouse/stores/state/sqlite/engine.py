@@ -250,7 +250,7 @@ class SQLiteState:
         found: str | None = self._row(_VALUE, key, now)
         return found
 
-    async def swap_value(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
+    async def compare_and_set(self, key: str, expected: str | None, new: str, expires: float, now: float) -> bool:
         def work(db: apsw.Connection) -> bool:
             row = db.execute(_VALUE, (key, now)).fetchone()
             if (row[0] if row else None) != expected:
