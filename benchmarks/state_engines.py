@@ -21,7 +21,7 @@ from pathlib import Path
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.state.postgres.engine import PostgresState
-from gatehouse.stores.state.protocol import Ending, RateLimit, Session, State
+from gatehouse.stores.state.protocol import EndRecord, RateLimit, Session, State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.support.engines import PostgresServer, RedisServer
@@ -75,10 +75,10 @@ class Sessions:
     async def login_and_logout(self, state: State, n: int) -> None:
         """A captcha used, a session opened, and ended with an entry in the log: three operations."""
         n = self.number + next(self._new)
-        ending = Ending(self.now, "logout", 7200)
+        end_record = EndRecord(self.now, "logout", 7200)
         await state.use_captcha(n.to_bytes(16), int(self.now + 60), self.now)
-        await state.open_session(self.session(n), 50, ending)
-        await state.end_session(self.session(n).id, ending)
+        await state.open_session(self.session(n), 50, end_record)
+        await state.end_session(self.session(n).id, end_record)
 
 
 async def rate(state: State, operation: Operation, callers: int, seconds: float) -> tuple[float, float]:

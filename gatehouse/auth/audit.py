@@ -103,7 +103,7 @@ class RefreshFailure(StrEnum):
     DISABLED = "disabled"
 
 
-class KeyChange(StrEnum):
+class KeyChangeReason(StrEnum):
     """Why a signing key was added or retired."""
 
     AGE = "age"
@@ -112,7 +112,7 @@ class KeyChange(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class SessionEnd(StrEnum):
+class SessionEndReason(StrEnum):
     """Why a session ended."""
 
     LOGOUT = "logout"
@@ -127,16 +127,16 @@ class SessionEnd(StrEnum):
     USER = "user"
 
 
-Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChange | SessionEnd
+Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason
 
 # Which reasons an event may have; one that is not named here has none.
 REASONS: dict[Event, type[Reason]] = {
     Event.LOGIN_FAILED: LoginFailure,
     Event.REFRESH: RefreshOutcome,
     Event.REFRESH_FAILED: RefreshFailure,
-    Event.SESSION_ENDED: SessionEnd,
-    Event.KEY_ADDED: KeyChange,
-    Event.KEY_RETIRED: KeyChange,
+    Event.SESSION_ENDED: SessionEndReason,
+    Event.KEY_ADDED: KeyChangeReason,
+    Event.KEY_RETIRED: KeyChangeReason,
 }
 
 # Events that anyone can cause without an account, a solved captcha or a valid token.

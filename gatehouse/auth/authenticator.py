@@ -15,7 +15,7 @@ from gatehouse.auth.audit import (
     LoginFailure,
     RefreshFailure,
     RefreshOutcome,
-    SessionEnd,
+    SessionEndReason,
 )
 from gatehouse.auth.principal import Principal
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
@@ -101,7 +101,7 @@ class Authenticator:
 
     async def logout(self, token: str | None, client: ClientInfo) -> None:
         claims, _ = await self._live_claims(token)
-        if await self._sessions.end(claims.session, SessionEnd.LOGOUT, client) is None:
+        if await self._sessions.end(claims.session, SessionEndReason.LOGOUT, client) is None:
             raise AccessTokenInvalid("another request has just ended this session")
         self._audit.record(Event.LOGOUT, client, user=claims.user, session=claims.session)
 
@@ -111,7 +111,7 @@ class Authenticator:
         cached = await self._profiles.get(claims.user, epoch)
         if cached is None:
             # The user was disabled and the epoch was not raised, or not yet: end the session here.
-            await self._sessions.end(claims.session, SessionEnd.DISABLED, ClientInfo())
+            await self._sessions.end(claims.session, SessionEndReason.DISABLED, ClientInfo())
             raise AccessTokenInvalid("the user is disabled or gone")
         return Principal(claims, cached)
 
@@ -130,7 +130,7 @@ class Authenticator:
         """A new token set with the current roles. If the user is disabled, ends the session and returns None."""
         cached = await self._profiles.get(session.user, session.epoch)
         if cached is None:
-            await self._sessions.end(session.id, SessionEnd.DISABLED, client)
+            await self._sessions.end(session.id, SessionEndReason.DISABLED, client)
             return None
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)

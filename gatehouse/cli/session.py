@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.auth.audit import SessionEnd
+from gatehouse.auth.audit import SessionEndReason
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
@@ -83,9 +83,9 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
         raise click.UsageError("give ids of sessions, or --user NAME")
     if name is not None:
         user = (await service.accounts.user(name)).user.id
-        ended = await service.sessions.end_all(user, SessionEnd.OPERATOR, CLI_CLIENT)
+        ended = await service.sessions.end_all(user, SessionEndReason.OPERATOR, CLI_CLIENT)
         return echo(f"Ended {len(ended)} session(s) of {name}.")
-    unknown = [each for each in ids if not await service.sessions.end(each, SessionEnd.OPERATOR, CLI_CLIENT)]
+    unknown = [each for each in ids if not await service.sessions.end(each, SessionEndReason.OPERATOR, CLI_CLIENT)]
     echo(f"Ended {len(ids) - len(unknown)} session(s).")
     if unknown:
         raise Missing(f"there is no session {', '.join(unknown)}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
-from gatehouse.auth.audit import ClientInfo, Event, SessionEnd
+from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.bulk import AddedUser, Batch, Bulk, ChangedUser
 from gatehouse.stores.accounts.departments import Department, Departments
@@ -180,18 +180,18 @@ class Importer:
         # The id of a replaced administrator belongs to another user with this commit. Its sessions end before, so that
         # a run killed in between leaves none that would open the other's account; and after, for one opened since.
         for user in removed:
-            await self._sessions.end_all(user.id, SessionEnd.DELETED, IMPORT_CLIENT)
+            await self._sessions.end_all(user.id, SessionEndReason.DELETED, IMPORT_CLIENT)
         await self._bulk.write_users(batch)
         await self._state.raise_epochs(
             [user.id for user in removed] + [change.existing.user.id for change in decided.changed], self._clock()
         )
         for user in removed:
-            await self._sessions.end_all(user.id, SessionEnd.DELETED, IMPORT_CLIENT)
+            await self._sessions.end_all(user.id, SessionEndReason.DELETED, IMPORT_CLIENT)
         for change in decided.changed:
             if change.values.get("enabled") is False:
-                await self._sessions.end_all(change.existing.user.id, SessionEnd.DISABLED, IMPORT_CLIENT)
+                await self._sessions.end_all(change.existing.user.id, SessionEndReason.DISABLED, IMPORT_CLIENT)
             elif "password_hash" in change.values:
-                await self._sessions.end_all(change.existing.user.id, SessionEnd.PASSWORD, IMPORT_CLIENT)
+                await self._sessions.end_all(change.existing.user.id, SessionEndReason.PASSWORD, IMPORT_CLIENT)
 
     def _entries(self, change: UserChange) -> list[AuditEntry]:
         user, values = change.existing.user.id, change.values

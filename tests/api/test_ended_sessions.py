@@ -17,7 +17,7 @@ import jwt
 import pytest
 
 from gatehouse.api.endpoints.ended_sessions import MAX_POLL_SECONDS
-from gatehouse.auth.audit import ClientInfo, SessionEnd
+from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
 from gatehouse.stores.accounts.keys import ServiceKeyStore
@@ -239,13 +239,13 @@ def test_a_logout_is_a_session_revoked_event(gatehouse: InProcess) -> None:
 @pytest.mark.parametrize(
     ("reason", "entity", "change"),
     [
-        (SessionEnd.PASSWORD, "user", "update"),
-        (SessionEnd.DISABLED, "admin", "revoke"),
-        (SessionEnd.DELETED, "admin", "revoke"),
+        (SessionEndReason.PASSWORD, "user", "update"),
+        (SessionEndReason.DISABLED, "admin", "revoke"),
+        (SessionEndReason.DELETED, "admin", "revoke"),
     ],
 )
 def test_a_changed_password_and_a_disabled_user_are_credential_changes(
-    gatehouse: InProcess, reason: SessionEnd, entity: str, change: str
+    gatehouse: InProcess, reason: SessionEndReason, entity: str, change: str
 ) -> None:
     recipient = Recipient(gatehouse)
     gatehouse.login()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth import audit_aggregates, audit_writer
-from gatehouse.auth.audit import REASONS, ClientInfo, Event, SessionEnd
+from gatehouse.auth.audit import REASONS, ClientInfo, Event, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.users import NewUser
@@ -104,7 +104,7 @@ def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
         longest = answer.data if answer.status == 200 else longest
     login(), login(), login()  # one too many
     session = gatehouse.run(service.sessions.of_user(1))[0]
-    gatehouse.run(service.sessions.end(session.id, SessionEnd.OPERATOR, ClientInfo()))
+    gatehouse.run(service.sessions.end(session.id, SessionEndReason.OPERATOR, ClientInfo()))
     mine, _ = login(), login()
     gatehouse.request("DELETE", "/api/v1/users/me/sessions", token=mine["accessToken"])
     gatehouse.run(service.accounts.set_password("admin", "$argon2id$not-a-password"))

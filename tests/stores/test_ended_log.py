@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gatehouse.stores.state.protocol import Ending, Session, State
+from gatehouse.stores.state.protocol import EndRecord, Session, State
 from tests.stores.conftest import Opener
 
 # A stream is trimmed by the clock of its server.
@@ -19,8 +19,8 @@ def session(name: str = "a", user: int = 7, *, opened: float = NOW, ends: float 
     return Session(f"{user}-{name:x<22}", user, 1, opened, opened, ends, ends + 1000, "192.0.2.1", "agent")
 
 
-def ending(reason: str = "logout", *, at: float = NOW + 1, credential_changed: bool = False) -> Ending:
-    return Ending(at, reason, KEEP, credential_changed)
+def end_record(reason: str = "logout", *, at: float = NOW + 1, credential_changed: bool = False) -> EndRecord:
+    return EndRecord(at, reason, KEEP, credential_changed)
 
 
 async def read(state: State, after: str = "") -> list[tuple[str, str]]:
@@ -33,7 +33,7 @@ async def test_an_end_is_in_the_log_on_every_node_when_it_is_answered(states: Op
     one, other = states(), states()
     await one.open_session(session(), 50)
     assert await other.ended_position() == ""
-    ended = await one.end_session(session().id, ending())
+    ended = await one.end_session(session().id, end_record())
     assert ended is not None
     page = await other.ended_sessions("", 1000)
     [entry] = page.entries
@@ -43,10 +43,10 @@ async def test_an_end_is_in_the_log_on_every_node_when_it_is_answered(states: Op
 
 
 async def test_an_end_that_finds_nothing_is_no_entry(state: State) -> None:
-    assert await state.end_session(session().id, ending()) is None
-    await state.end_sessions_of(7, ending=ending("operator"))
+    assert await state.end_session(session().id, end_record()) is None
+    await state.end_sessions_of(7, end_record=end_record("operator"))
     await state.open_session(session(), 50)
-    await asyncio.gather(*(state.end_session(session().id, ending()) for _ in range(10)))
+    await asyncio.gather(*(state.end_session(session().id, end_record()) for _ in range(10)))
     assert await read(state) == [(session().id, "logout")]
 
 
@@ -60,32 +60,32 @@ async def test_all_sessions_of_a_user_but_one(state: State) -> None:
     for name in "abc":
         await state.open_session(session(name), 50)
     await state.open_session(session("z", user=8), 50)
-    await state.end_sessions_of(7, session("b").id, ending("user"))
+    await state.end_sessions_of(7, session("b").id, end_record("user"))
     assert sorted(await read(state)) == [(session("a").id, "user"), (session("c").id, "user")]
 
 
 async def test_a_changed_credential_is_an_entry_of_the_user_even_without_sessions(state: State) -> None:
-    await state.end_sessions_of(7, ending=ending("password", credential_changed=True))
+    await state.end_sessions_of(7, end_record=end_record("password", credential_changed=True))
     assert await read(state) == [("7", "password")]
     await state.open_session(session(), 50)
-    await state.end_sessions_of(7, ending=ending("disabled", credential_changed=True))
+    await state.end_sessions_of(7, end_record=end_record("disabled", credential_changed=True))
     assert await read(state) == [("7", "password"), ("7", "disabled"), (session().id, "disabled")]
 
 
 async def test_those_that_go_for_a_new_session(state: State) -> None:
     for number in range(3):
         await state.open_session(session(f"n{number}", opened=NOW + number), 3)
-    await state.open_session(session("new", opened=NOW + 9), 2, ending("limit", at=NOW + 9))
+    await state.open_session(session("new", opened=NOW + 9), 2, end_record("limit", at=NOW + 9))
     assert await read(state) == [(session("n0").id, "limit"), (session("n1").id, "limit")]
 
 
 async def test_what_had_ended_by_time_needs_no_entry(state: State) -> None:
     await state.open_session(session(ends=NOW + 10), 50)
-    await state.end_session(session().id, ending(at=NOW + 10))
+    await state.end_session(session().id, end_record(at=NOW + 10))
     await state.open_session(session("b", ends=NOW + 10), 50)
-    await state.end_sessions_of(7, ending=ending(at=NOW + 11))
+    await state.end_sessions_of(7, end_record=end_record(at=NOW + 11))
     await state.open_session(session("c", ends=NOW + 10), 50)
-    await state.open_session(session("d", opened=NOW + 20), 1, ending("limit", at=NOW + 20))
+    await state.open_session(session("d", opened=NOW + 20), 1, end_record("limit", at=NOW + 20))
     assert await read(state) == []
 
 
@@ -93,7 +93,7 @@ async def test_a_reader_goes_on_where_it_stood(state: State) -> None:
     seen, position = [], ""
     for name in "abcde":
         await state.open_session(session(name), 50)
-        await state.end_session(session(name).id, ending())
+        await state.end_session(session(name).id, end_record())
     for _ in range(4):
         page = await state.ended_sessions(position, 2)
         seen += [entry.session for entry in page.entries]
@@ -105,12 +105,12 @@ async def test_a_reader_goes_on_where_it_stood(state: State) -> None:
 async def test_entries_go_when_they_can_matter_no_more(state: State) -> None:
     old = NOW - KEEP - 600
     await state.open_session(session("old"), 50)
-    await state.end_session(session("old").id, ending(at=old))
+    await state.end_session(session("old").id, end_record(at=old))
     position = await state.ended_position()
     await state.sweep(NOW)
     assert await state.ended_sessions(position, 10) == ([], position, True), "nothing was missed that matters"
     await state.open_session(session("new"), 50)
-    await state.end_session(session("new").id, ending())
+    await state.end_session(session("new").id, end_record())
     assert (session("new").id, "logout") in await read(state, position)
 
 
@@ -124,7 +124,7 @@ async def test_too_many_entries_push_the_oldest_out_and_a_reader_who_missed_them
 
     async def end(number: int) -> None:
         await state.open_session(session(f"n{number}"), 5000)
-        await state.end_session(session(f"n{number}").id, ending())
+        await state.end_session(session(f"n{number}").id, end_record())
 
     await end(0)
     early = await state.ended_position()
@@ -143,7 +143,7 @@ async def test_too_many_entries_push_the_oldest_out_and_a_reader_who_missed_them
 async def test_a_reader_ahead_of_the_log_is_told(states: Opener) -> None:
     state = states()
     await state.open_session(session(), 50)
-    await state.end_session(session().id, ending())
+    await state.end_session(session().id, end_record())
     position = await state.ended_position()
     head, dash, _ = position.partition("-")
     ahead = f"{int(head) + 1000}{dash}{'0' if dash else ''}"

@@ -14,14 +14,14 @@ from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.postgres.connection import WAITING_COMMITS_LIMIT
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.postgres.pool import CONNECTIONS, TICK_SECONDS, TIMEOUT_TICKS
-from gatehouse.stores.state.protocol import Ending, Session
+from gatehouse.stores.state.protocol import EndRecord, Session
 from tests.support.engines import PostgresServer, Server, ordinary_user
 
 pytestmark = pytest.mark.usefixtures("service_limits")
 
 NOW = 1_800_000_000.5
 BOUND_SECONDS = 2 * TIMEOUT_TICKS * TICK_SECONDS + 30  # a busy machine may give it no CPU for seconds
-ENDING = Ending(NOW, "logout", 7200)
+ENDING = EndRecord(NOW, "logout", 7200)
 
 
 def session(number: int) -> Session:

@@ -17,7 +17,7 @@ from gatehouse.stores.state.postgres import server_configuration
 from gatehouse.stores.state.postgres.connection import driver_url
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.postgres.pool import TICK_SECONDS, TIMEOUT_TICKS
-from gatehouse.stores.state.protocol import BackoffPolicy, Ending, Session
+from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, Session
 from tests.stores.conftest import empty_postgres
 from tests.support.engines import PostgresServer
 from tests.support.running import free_port
@@ -235,10 +235,10 @@ async def test_readers_of_the_log_miss_nothing_while_many_nodes_write(
     state: PostgresState, postgres_server: PostgresServer
 ) -> None:
     other = PostgresState(postgres_server.url("state_tests"))
-    ending = Ending(NOW, "logout", 7200)
+    end_record = EndRecord(NOW, "logout", 7200)
     names = [session(f"n{n}", user=n) for n in range(300)]
     await asyncio.gather(*(state.open_session(one, 1000) for one in names))
-    ends = asyncio.gather(*((state, other)[n % 2].end_session(one.id, ending) for n, one in enumerate(names)))
+    ends = asyncio.gather(*((state, other)[n % 2].end_session(one.id, end_record) for n, one in enumerate(names)))
     seen, position = [], ""
     while not ends.done() or (await state.ended_position()) != position:
         page = await state.ended_sessions(position, 1000)

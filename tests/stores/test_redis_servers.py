@@ -10,7 +10,7 @@ import pytest
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
-from gatehouse.stores.state.protocol import BackoffPolicy, Ending, RateLimit, Rotation, Session
+from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, RateLimit, Rotation, Session
 from gatehouse.stores.state.redis.cluster import parse_url, slot_of
 from gatehouse.stores.state.redis.connection import Address
 from gatehouse.stores.state.redis.engine import RedisState
@@ -311,12 +311,12 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
 
 async def test_a_cluster_logs_the_end_of_a_session_wherever_its_user_lives(cluster: list[RedisServer]) -> None:
     state = RedisState(cluster_url(cluster))
-    ending = Ending(time.time(), "logout", 7200)
+    end_record = EndRecord(time.time(), "logout", 7200)
     users = range(1, 30)
     for user in users:
         await state.open_session(session(user)._replace(ends=time.time() + 100), 50)
-        await state.end_session(session(user).id, ending)
-    await state.end_sessions_of(99, None, ending._replace(credential_changed=True))
+        await state.end_session(session(user).id, end_record)
+    await state.end_sessions_of(99, None, end_record._replace(credential_changed=True))
     page = await state.ended_sessions("", 100)
     assert [entry.session for entry in page.entries] == [*(session(user).id for user in users), "99"]
     await state.close()
@@ -334,7 +334,7 @@ async def test_an_entry_that_a_cluster_could_not_take_is_written_later(
             raise StoreUnavailable("the server with the log is away")
 
         away.setattr(state._ended_log, "_run", lost)
-        ended = await state.end_session(session(7).id, Ending(time.time(), "logout", 7200))
+        ended = await state.end_session(session(7).id, EndRecord(time.time(), "logout", 7200))
         assert ended is not None, "the session has ended all the same"
         assert await state.session_status(session(7).id) is None
     assert await state.ended_position() == before

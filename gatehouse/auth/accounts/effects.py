@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gatehouse.auth.accounts.authority import Actor
-    from gatehouse.auth.audit import Audit, Event, SessionEnd
+    from gatehouse.auth.audit import Audit, Event, SessionEndReason
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.state.protocol import State
 
@@ -33,7 +33,7 @@ class Effects:
         await self._state.raise_epochs(sorted(set(users)), self._clock())
 
     async def end_sessions(
-        self, actor: Actor, user: int, reason: SessionEnd, *, except_session: str | None = None
+        self, actor: Actor, user: int, reason: SessionEndReason, *, except_session: str | None = None
     ) -> None:
         await self._sessions.end_all(user, reason, actor.client, except_session=except_session)
 

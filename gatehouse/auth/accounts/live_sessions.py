@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import SessionEnd
+from gatehouse.auth.audit import SessionEndReason
 from gatehouse.auth.refusals import NoSuchSession
 from gatehouse.stores.accounts.login_days import day_of
 
@@ -88,9 +88,9 @@ class LiveSessions:
         if not (owner.isascii() and owner.isdigit() and len(owner) <= ID_DIGITS):
             raise NoSuchSession(session_id)
         await self._changes.require_can_manage(actor, int(owner))
-        if await self._sessions.end(session_id, SessionEnd.OPERATOR, actor.client) is None:
+        if await self._sessions.end(session_id, SessionEndReason.OPERATOR, actor.client) is None:
             raise NoSuchSession(session_id)
 
     async def end_all(self, actor: Actor, user: int) -> int:
         await self._changes.require_can_manage(actor, user)
-        return len(await self._sessions.end_all(user, SessionEnd.OPERATOR, actor.client))
+        return len(await self._sessions.end_all(user, SessionEndReason.OPERATOR, actor.client))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, ClientInfo, LoginFailure, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, LoginFailure, SessionEndReason
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import (
@@ -54,11 +54,11 @@ class SelfService:
         """End a session of the caller. A session of another user is reported as not found."""
         if not any(session.id == session_id for session in await self._sessions.of_user(principal.claims.user)):
             raise NoSuchSession(session_id)
-        await self._sessions.end(session_id, SessionEnd.USER, client)
+        await self._sessions.end(session_id, SessionEndReason.USER, client)
 
     async def end_other_sessions(self, principal: Principal, client: ClientInfo) -> int:
         ended = await self._sessions.end_all(
-            principal.claims.user, SessionEnd.USER, client, except_session=principal.claims.session
+            principal.claims.user, SessionEndReason.USER, client, except_session=principal.claims.session
         )
         return len(ended)
 

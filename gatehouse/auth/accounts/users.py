@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
-from gatehouse.auth.audit import Event, SessionEnd
+from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import AccountFieldInvalid, PasswordRefused
 
@@ -80,7 +80,7 @@ class UserChanges:
         if "enabled" in values:
             self._effects.record(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, actor, user)
         if disabled:
-            await self._effects.end_sessions(actor, user, SessionEnd.DISABLED)
+            await self._effects.end_sessions(actor, user, SessionEndReason.DISABLED)
 
     async def grant(self, actor: Actor, user: int, wanted: Sequence[str]) -> None:
         await self._change_roles(actor, user, wanted, give=True)
@@ -108,7 +108,7 @@ class UserChanges:
         """Record a changed password, and end all sessions but `except_session`."""
         await self._effects.invalidate([user])
         self._effects.record(Event.PASSWORD_CHANGED, actor, user)
-        await self._effects.end_sessions(actor, user, SessionEnd.PASSWORD, except_session=except_session)
+        await self._effects.end_sessions(actor, user, SessionEndReason.PASSWORD, except_session=except_session)
 
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""
@@ -121,7 +121,7 @@ class UserChanges:
         await self._effects.invalidate(users)
         for target in targets:
             self._effects.record(Event.USER_DELETED, actor, target.user.id, username=target.user.username)
-            await self._effects.end_sessions(actor, target.user.id, SessionEnd.DELETED)
+            await self._effects.end_sessions(actor, target.user.id, SessionEndReason.DELETED)
 
     async def require_can_manage(self, actor: Actor, user: int) -> None:
         """For what is done to a user outside its account, such as ending a session."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, ClientInfo, Event, KeyChange
+from gatehouse.auth.audit import Audit, ClientInfo, Event, KeyChangeReason
 from gatehouse.auth.keys.ring import PUBLISHED_BEFORE_SIGNING_SECONDS, new_key, unseal_private
 from gatehouse.auth.keys.sealing import SIGNING_KEYS, seal
 from gatehouse.stores.errors import Missing
@@ -48,7 +48,7 @@ class KeyRotation:
     async def rotate(self, client: ClientInfo) -> StoredKey | None:
         """A new key; None if another node has made one in this moment."""
         await self._ring.load()
-        return await self._replace(self._newest(), client, KeyChange.OPERATOR)
+        return await self._replace(self._newest(), client, KeyChangeReason.OPERATOR)
 
     async def retire(self, kid: str, client: ClientInfo) -> StoredKey | None:
         """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
@@ -58,9 +58,9 @@ class KeyRotation:
         others = [key for key in self._ring.stored if key.kid != kid and key.signs_until is None]
         successor = None if others else new_key(self._ring.secrets[0], self._algorithm, self._clock())
         await self._store.delete(kid, successor)
-        self._record(Event.KEY_RETIRED, kid, client, KeyChange.WITHDRAWN)
+        self._record(Event.KEY_RETIRED, kid, client, KeyChangeReason.WITHDRAWN)
         if successor is not None:
-            self._record(Event.KEY_ADDED, successor.kid, client, KeyChange.WITHDRAWN)
+            self._record(Event.KEY_ADDED, successor.kid, client, KeyChangeReason.WITHDRAWN)
         await self._ring.load()
         return successor
 
@@ -69,9 +69,9 @@ class KeyRotation:
         now = self._clock()
         newest = self._newest()
         if newest is None or now >= newest.created + self._max_age:
-            await self._replace(newest, ClientInfo(), KeyChange.AGE)
+            await self._replace(newest, ClientInfo(), KeyChangeReason.AGE)
         elif newest.algorithm != self._algorithm and now >= newest.created + PUBLISHED_BEFORE_SIGNING_SECONDS:
-            await self._replace(newest, ClientInfo(), KeyChange.ALGORITHM)
+            await self._replace(newest, ClientInfo(), KeyChangeReason.ALGORITHM)
         for key in self._ring.stored:
             if now >= self._ring.verifies_until(key):
                 await self._store.delete(key.kid)
@@ -83,7 +83,7 @@ class KeyRotation:
         await self._store.reseal({kid: seal(secret, SIGNING_KEYS, kid, private) for kid, private in opened.items()})
         return len(stored)
 
-    async def _replace(self, old: StoredKey | None, client: ClientInfo, reason: KeyChange) -> StoredKey | None:
+    async def _replace(self, old: StoredKey | None, client: ClientInfo, reason: KeyChangeReason) -> StoredKey | None:
         """Replace the key that was found to be the newest; None if it is not any more, and nothing is done then."""
         now = self._clock()
         new = new_key(self._ring.secrets[0], self._algorithm, now)
@@ -101,5 +101,5 @@ class KeyRotation:
         """The key without a successor."""
         return next((key for key in reversed(self._ring.stored) if key.signs_until is None), None)
 
-    def _record(self, event: Event, kid: str, client: ClientInfo, reason: KeyChange) -> None:
+    def _record(self, event: Event, kid: str, client: ClientInfo, reason: KeyChangeReason) -> None:
         self._audit.record(event, client, reason=reason, detail={"kid": kid})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEndReason
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import CredentialsWrong
 from gatehouse.stores.accounts.users import name_key
@@ -114,7 +114,7 @@ class Login:
         if current is not None and current.password_hash == user.password_hash:
             return
         if current is None or not (await self._hashes.check(current.password_hash, form.password)).correct:
-            await self._sessions.end(session.id, SessionEnd.PASSWORD, client)
+            await self._sessions.end(session.id, SessionEndReason.PASSWORD, client)
             reason = LoginFailure.PASSWORD
             self._audit.record(Event.LOGIN_FAILED, client, user=user.id, session=session.id, reason=reason)
             raise CredentialsWrong

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import TicketGone
@@ -128,7 +128,7 @@ class QrLogin:
         session = await self._sessions.open(confirmed.user, client)
         if session.epoch != epoch:
             # The account has changed in this moment. If that was to end all sessions, it has not seen this one.
-            await self._sessions.end(session.id, SessionEnd.USER, client)
+            await self._sessions.end(session.id, SessionEndReason.USER, client)
             raise TicketGone("the account has changed")
         return session
 

@@ -25,7 +25,7 @@ from gatehouse.stores.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gatehouse.stores.state.protocol import EndedSession, State
+    from gatehouse.stores.state.protocol import EndedLogEntry, State
 
 POLL_SECONDS = 0.1
 # Readers that wait for entries at the same time in one worker; one more is answered 503.
@@ -40,7 +40,7 @@ _POSITION = re.compile(r"([0-9a-f]{12}):((?:\d{1,18}(?:-\d{1,18})?)?)")
 
 
 class FeedPage(NamedTuple):
-    entries: Sequence[EndedSession]
+    entries: Sequence[EndedLogEntry]
     position: str
     missing_before: float | None = None
 

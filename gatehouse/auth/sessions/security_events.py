@@ -13,21 +13,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.audit import SessionEnd
+from gatehouse.auth.audit import SessionEndReason
 
 if TYPE_CHECKING:
-    from gatehouse.stores.state.protocol import EndedSession
+    from gatehouse.stores.state.protocol import EndedLogEntry
 
 TYPE = "secevent+jwt"
 _CAEP = "https://schemas.openid.net/secevent/caep/event-type"
 SESSION_REVOKED = f"{_CAEP}/session-revoked"
 CREDENTIAL_CHANGE = f"{_CAEP}/credential-change"
 
-_BY_ADMIN = {SessionEnd.OPERATOR, SessionEnd.DISABLED, SessionEnd.DELETED}
-_BY_USER = {SessionEnd.LOGOUT, SessionEnd.USER, SessionEnd.PASSWORD}
+_BY_ADMIN = {SessionEndReason.OPERATOR, SessionEndReason.DISABLED, SessionEndReason.DELETED}
+_BY_USER = {SessionEndReason.LOGOUT, SessionEndReason.USER, SessionEndReason.PASSWORD}
 
 
-def event_claims(entry: EndedSession, jti: str, issuer: str, audience: str) -> dict[str, Any]:
+def event_claims(entry: EndedLogEntry, jti: str, issuer: str, audience: str) -> dict[str, Any]:
     user, _, own = entry.session.partition("-")
     subject: dict[str, Any] = {"format": "iss_sub", "iss": issuer, "sub": user}
     event: dict[str, Any] = {
@@ -40,7 +40,7 @@ def event_claims(entry: EndedSession, jti: str, issuer: str, audience: str) -> d
         subject = {"format": "complex", "user": subject, "session": {"format": "opaque", "id": entry.session}}
     else:
         kind = CREDENTIAL_CHANGE
-        change = "update" if entry.reason == SessionEnd.PASSWORD else "revoke"
+        change = "update" if entry.reason == SessionEndReason.PASSWORD else "revoke"
         event |= {"credential_type": "password", "change_type": change}
     return _token(jti, issuer, audience, int(entry.at), {kind: event}) | {"sub_id": subject}
 

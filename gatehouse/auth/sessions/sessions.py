@@ -9,7 +9,7 @@ session's generation by one; the refresh token of generation n is:
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
 - anything else: reused, so taken as stolen. The session ends, which is stored before the refusal is raised.
 
-A session is revoked when it is ended before it expires: by logout, reuse, an administrator and so on (`SessionEnd`).
+A session is revoked when it is ended before it expires: by logout, reuse, an administrator (`SessionEndReason`).
 That is written to the log of ended sessions in the same step, for the services that verify tokens by themselves;
 `ended_sessions.py` reads it. Everywhere else the word is `end`, as in the audit tag `session.ended`.
 """
@@ -19,12 +19,12 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEnd
+from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.protocol import Ending, Rotation, Session, State
+from gatehouse.stores.state.protocol import EndRecord, Rotation, Session, State
 from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import RateLimit
 
 # Ends of all sessions of a user that say something about the user as well.
-CREDENTIAL_CHANGES = {SessionEnd.PASSWORD, SessionEnd.DISABLED, SessionEnd.DELETED}
+CREDENTIAL_CHANGES = {SessionEndReason.PASSWORD, SessionEndReason.DISABLED, SessionEndReason.DELETED}
 
 
 class Lifetimes(NamedTuple):
@@ -64,8 +64,8 @@ def classify_refresh_token(session: Session, generation: int, now: float, grace:
     return RefreshTokenStatus.REUSED
 
 
-def expiry_reason(session: Session) -> SessionEnd:
-    return SessionEnd.ABSOLUTE if session.ends >= session.absolute_end else SessionEnd.IDLE
+def expiry_reason(session: Session) -> SessionEndReason:
+    return SessionEndReason.ABSOLUTE if session.ends >= session.absolute_end else SessionEndReason.IDLE
 
 
 class Sessions:
@@ -92,10 +92,10 @@ class Sessions:
             address=client.address,
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
         )
-        ending = self._new_ending(SessionEnd.LIMIT)
-        opened, evicted = await self._state.open_session(session, self._sessions_per_user, ending)
+        end_record = self._new_end_record(SessionEndReason.LIMIT)
+        opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
-            self._record_end(oldest, SessionEnd.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
+            self._record_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
         return opened
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
@@ -134,21 +134,21 @@ class Sessions:
             case _:
                 # A reused token: two parties have tokens of this session, and nothing shows which one is the thief.
                 # The revocation is committed before the refusal is raised, so it holds even if the answer is lost.
-                await self.end(session_id, SessionEnd.REUSE, client)
+                await self.end(session_id, SessionEndReason.REUSE, client)
                 raise RefreshTokenInvalid(RefreshFailure.REUSE)
 
-    async def end(self, session_id: str, reason: SessionEnd, client: ClientInfo) -> Session | None:
+    async def end(self, session_id: str, reason: SessionEndReason, client: ClientInfo) -> Session | None:
         """End one session; what is returned was ended by this call and by no other."""
-        session = await self._state.end_session(session_id, self._new_ending(reason))
+        session = await self._state.end_session(session_id, self._new_end_record(reason))
         if session is not None:
             self._record_end(session, reason, client)
         return session
 
     async def end_all(
-        self, user: int, reason: SessionEnd, client: ClientInfo, *, except_session: str | None = None
+        self, user: int, reason: SessionEndReason, client: ClientInfo, *, except_session: str | None = None
     ) -> Sequence[Session]:
-        ending = self._new_ending(reason, credential_changed=reason in CREDENTIAL_CHANGES)
-        ended = await self._state.end_sessions_of(user, except_session, ending)
+        end_record = self._new_end_record(reason, credential_changed=reason in CREDENTIAL_CHANGES)
+        ended = await self._state.end_sessions_of(user, except_session, end_record)
         for session in ended:
             self._record_end(session, reason, client)
         return ended
@@ -165,8 +165,8 @@ class Sessions:
             self._record_end(session, expiry_reason(session), ClientInfo())
         return len(swept)
 
-    def _new_ending(self, reason: SessionEnd, *, credential_changed: bool = False) -> Ending:
-        return Ending(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
+    def _new_end_record(self, reason: SessionEndReason, *, credential_changed: bool = False) -> EndRecord:
+        return EndRecord(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
 
-    def _record_end(self, session: Session, reason: SessionEnd, client: ClientInfo) -> None:
+    def _record_end(self, session: Session, reason: SessionEndReason, client: ClientInfo) -> None:
         self._audit.record(Event.SESSION_ENDED, client, user=session.user, session=session.id, reason=reason)

@@ -63,7 +63,7 @@ class Rotation(NamedTuple):
     session: Session
 
 
-class Ending(NamedTuple):
+class EndRecord(NamedTuple):
     """How an end is written into the log of ended sessions. It stays there for `kept_seconds`.
 
     `credential_changed`: the user's password was changed or the user disabled, which is an entry of its own.
@@ -75,7 +75,7 @@ class Ending(NamedTuple):
     credential_changed: bool = False
 
 
-class EndedSession(NamedTuple):
+class EndedLogEntry(NamedTuple):
     """An entry of the log. `session` is the user's id alone if the entry is about the user's credential."""
 
     position: str
@@ -84,14 +84,14 @@ class EndedSession(NamedTuple):
     reason: str
 
 
-class EndedPage(NamedTuple):
+class EndedLogPage(NamedTuple):
     """A part of the log. `position` is that of the last entry here, or the position that was given.
 
     `complete` is False if entries after the reader's position have been dropped that may still matter, or if the log
     is not the one that the position was taken from.
     """
 
-    entries: Sequence[EndedSession]
+    entries: Sequence[EndedLogEntry]
     position: str
     complete: bool
 
@@ -121,12 +121,12 @@ class Failures(NamedTuple):
 class State(Protocol):
     # Sessions
     async def open_session(
-        self, session: Session, sessions_per_user: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, end_record: EndRecord | None = None
     ) -> tuple[Session, Sequence[Session]]:
         """Store a new session. Returns it with its user's epoch, and those that were removed, oldest first:
         the oldest beyond `sessions_per_user`, and with an engine that sweeps here those ended long ago.
 
-        Here and below: with `ending`, each session that is removed before its time is written into the log of ended
+        Here and below: with `end_record`, each session that is removed before its time is written into the log of ended
         sessions, in the same atomic step. (On a Redis Cluster in a second step, before the call returns.)
         """
         ...
@@ -149,7 +149,7 @@ class State(Protocol):
         """
         ...
 
-    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
+    async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         """Remove the session; return what was removed. Of several callers at once exactly one gets it."""
         ...
 
@@ -158,13 +158,13 @@ class State(Protocol):
         ...
 
     async def end_sessions_of(
-        self, user: int, except_session: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, end_record: EndRecord | None = None
     ) -> Sequence[Session]:
         """Remove every session of the user but `except_session`; return what was removed."""
         ...
 
     # The log of ended sessions: positions are the engine's own, and grow
-    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+    async def ended_sessions(self, after: str, limit: int) -> EndedLogPage:
         """The next entries after a position, oldest first; an empty position is before the oldest entry."""
         ...
 

@@ -13,7 +13,7 @@ import pytest
 
 import gatehouse.api.pages as pages_package
 from gatehouse.api.pages.pages import PAGES
-from gatehouse.auth.audit import KeyChange, LoginFailure, RefreshFailure, RefreshOutcome, SessionEnd
+from gatehouse.auth.audit import KeyChangeReason, LoginFailure, RefreshFailure, RefreshOutcome, SessionEndReason
 from gatehouse.service import diagnosis
 from tests.support.running import Running
 
@@ -153,7 +153,7 @@ def test_both_languages_have_every_word() -> None:
 
 def test_every_reason_of_the_audit_and_every_check_has_words() -> None:
     words = json.loads((STATIC / "words/zh.json").read_text())
-    reasons = {*LoginFailure, *RefreshOutcome, *RefreshFailure, *KeyChange, *SessionEnd}
+    reasons = {*LoginFailure, *RefreshOutcome, *RefreshFailure, *KeyChangeReason, *SessionEndReason}
     assert {key for key in words if key.startswith("reason.")} == {f"reason.{reason}" for reason in reasons}
     checks = set(re.findall(r'(?:ok|warn|fail)\(\s*"([\w ]+)"', Path(diagnosis.__file__).read_text()))
     assert {key for key in words if key.startswith("check.")} == {f"check.{check}" for check in checks}

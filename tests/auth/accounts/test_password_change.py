@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gatehouse.auth.audit import ClientInfo, SessionEnd
+from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
 from gatehouse.stores.accounts.users import NewUser
@@ -67,7 +67,7 @@ def test_a_reset_by_an_operator_wins_over_a_change_in_flight(
 
 def test_a_session_that_ends_meanwhile_changes_nothing(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     token, service = gatehouse.login().data["accessToken"], gatehouse.service
-    during(monkeypatch, "hash", gatehouse, lambda: service.sessions.end_all(1, SessionEnd.OPERATOR, ClientInfo()))
+    during(monkeypatch, "hash", gatehouse, lambda: service.sessions.end_all(1, SessionEndReason.OPERATOR, ClientInfo()))
     assert gatehouse.run(change(gatehouse, token)).code == "A0230"
     assert gatehouse.login().status == 200
 

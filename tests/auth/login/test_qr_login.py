@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gatehouse.auth.audit import ClientInfo, SessionEnd
+from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.state.protocol import Session
@@ -167,7 +167,7 @@ def test_what_ended_sessions_confirmed_is_void(gatehouse: InProcess, ticket: str
     elif end == "new password":
         gatehouse.run(accounts.set_password("ann", hash_password("a wholly different phrase")))
     else:
-        gatehouse.run(sessions.end_all(user, SessionEnd.OPERATOR, ClientInfo()))
+        gatehouse.run(sessions.end_all(user, SessionEndReason.OPERATOR, ClientInfo()))
     assert exchange(gatehouse, ticket).code == "A0242"
     assert gatehouse.run(sessions.of_user(user)) == []
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, SessionStatus
 
 SWEEP_BATCH = 500
 # A rotation is counted under at most this many limits: an IPv6 address belongs to three networks.
@@ -40,14 +40,14 @@ class PostgresState:
     # Sessions
 
     async def open_session(
-        self, session: Session, sessions_per_user: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, end_record: EndRecord | None = None
     ) -> tuple[Session, Sequence[Session]]:
         client = (_text(session.address), _text(session.agent))
         stored = (session.user, session.id, *session[2:7], *client, sessions_per_user)
-        if ending is None:
+        if end_record is None:
             found = _sessions(row[1:] for row in await self._run(sql.OPEN_SESSIONS, *stored))
         else:
-            found = _sessions(await self._run(sql.OPEN_SESSION, *stored, *ended_log.ending_values(ending)))
+            found = _sessions(await self._run(sql.OPEN_SESSION, *stored, *ended_log.end_record_values(end_record)))
         epoch = found[0].epoch
         return session._replace(epoch=epoch), [one for one in found if one.id != session.id]
 
@@ -81,10 +81,10 @@ class PostgresState:
             raise RateExceeded(wait)
         return Rotation(rotated, Session._make(session)) if session[0] is not None else None
 
-    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
+    async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         if not _is_valid_id(session_id):
             return None
-        for _, *session in await self._run(sql.END_SESSION, session_id, *ended_log.ending_values(ending)):
+        for _, *session in await self._run(sql.END_SESSION, session_id, *ended_log.end_record_values(end_record)):
             return Session._make(session)
         return None
 
@@ -92,17 +92,19 @@ class PostgresState:
         return _sessions(await self._run(sql.SESSIONS_OF, user))
 
     async def end_sessions_of(
-        self, user: int, except_session: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, end_record: EndRecord | None = None
     ) -> Sequence[Session]:
-        credential_changed = ending is not None and ending.credential_changed
+        credential_changed = end_record is not None and end_record.credential_changed
         except_id = except_session if except_session and _is_valid_id(except_session) else None
         return _sessions(
-            await self._run(sql.END_SESSIONS_OF, user, except_id, credential_changed, *ended_log.ending_values(ending))
+            await self._run(
+                sql.END_SESSIONS_OF, user, except_id, credential_changed, *ended_log.end_record_values(end_record)
+            )
         )
 
     # The log of ended sessions
 
-    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+    async def ended_sessions(self, after: str, limit: int) -> EndedLogPage:
         return ended_log.page(after, await self._run(sql.ENDED_SESSIONS, ended_log.number_of(after), limit))
 
     async def ended_position(self) -> str:

@@ -17,13 +17,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.protocol import ENDED_SESSIONS_MAX, EndedPage, EndedSession
+from gatehouse.stores.state.protocol import ENDED_SESSIONS_MAX, EndedLogEntry, EndedLogPage
 from gatehouse.stores.state.redis.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from gatehouse.stores.state.protocol import Ending, Session
+    from gatehouse.stores.state.protocol import EndRecord, Session
     from gatehouse.stores.state.redis.connection import Argument
 
 ENDED_LOG = b"gatehouse:{ended}"
@@ -42,14 +42,14 @@ class EndedLog:
         self._unwritten: deque[tuple[Argument, ...]] = deque(maxlen=UNWRITTEN_MAX)
         self.keys = (ENDED_LOG,) if in_one_step else ()  # for the scripts that end sessions
 
-    async def follow_up(self, ended: Sequence[Session], ending: Ending | None, user: int | None = None) -> None:
+    async def follow_up(self, ended: Sequence[Session], end_record: EndRecord | None, user: int | None = None) -> None:
         """The second call, where one is needed. The sessions have ended whatever becomes of it."""
-        if self._in_one_step or ending is None:
+        if self._in_one_step or end_record is None:
             return
-        entries = [str(user)] if user is not None and ending.credential_changed else []
-        entries += [session.id for session in ended if session.ends > ending.at]
+        entries = [str(user)] if user is not None and end_record.credential_changed else []
+        entries += [session.id for session in ended if session.ends > end_record.at]
         if entries:
-            self._unwritten.append((*ending_arguments(ending), *entries))
+            self._unwritten.append((*end_record_arguments(end_record), *entries))
         with suppress(StoreUnavailable):
             await self.retry()
 
@@ -62,30 +62,30 @@ class EndedLog:
                 self._unwritten.appendleft(arguments)
                 raise
 
-    async def read(self, after: str, limit: int) -> EndedPage:
+    async def read(self, after: str, limit: int) -> EndedLogPage:
         return page(after, *await self._run(_READ, (ENDED_LOG,), after or BEFORE_ALL, limit))
 
 
-def ending_arguments(ending: Ending | None) -> tuple[Argument, ...]:
+def end_record_arguments(end_record: EndRecord | None) -> tuple[Argument, ...]:
     """The arguments of `record_ended.lua`."""
-    if ending is None:
+    if end_record is None:
         return ()
-    oldest = f"{max(0, int((ending.at - ending.kept_seconds) * 1000))}-0"
-    changed = int(ending.credential_changed)
-    return repr(ending.at), ending.reason, oldest, ENDED_SESSIONS_MAX, ending.kept_seconds, changed
+    oldest = f"{max(0, int((end_record.at - end_record.kept_seconds) * 1000))}-0"
+    changed = int(end_record.credential_changed)
+    return repr(end_record.at), end_record.reason, oldest, ENDED_SESSIONS_MAX, end_record.kept_seconds, changed
 
 
-def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedPage:
+def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedLogPage:
     entries = [_entry(entry_id, dict(zip(fields[::2], fields[1::2], strict=True))) for entry_id, fields in found]
     begin = _order(after.encode() or BEFORE_ALL.encode())
     dropped = first is not None and number >= ENDED_SESSIONS_MAX and begin < _order(first)
     # A reader ahead of the newest entry has read it from a server that is not the primary any more.
     ahead = last is not None and begin > _order(last)
-    return EndedPage(entries, entries[-1].position if entries else after, not dropped and not ahead)
+    return EndedLogPage(entries, entries[-1].position if entries else after, not dropped and not ahead)
 
 
-def _entry(entry_id: bytes, fields: dict[bytes, bytes]) -> EndedSession:
-    return EndedSession(entry_id.decode(), fields[b"s"].decode(), float(fields[b"a"]), fields[b"r"].decode())
+def _entry(entry_id: bytes, fields: dict[bytes, bytes]) -> EndedLogEntry:
+    return EndedLogEntry(entry_id.decode(), fields[b"s"].decode(), float(fields[b"a"]), fields[b"r"].decode())
 
 
 def _order(entry_id: bytes) -> tuple[int, int]:

@@ -50,14 +50,14 @@ from gatehouse.stores.state.redis.encoding import (
     unpack_session,
     user_key,
 )
-from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, ending_arguments
+from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, end_record_arguments
 from gatehouse.stores.state.redis.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, SessionStatus
 
 # Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
@@ -100,13 +100,13 @@ class RedisState:
     # Sessions
 
     async def open_session(
-        self, session: Session, sessions_per_user: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, end_record: EndRecord | None = None
     ) -> tuple[Session, Sequence[Session]]:
         keys = (user_key(session.user), *self._ended_log.keys)
         arguments = (session.id, pack_session(session), sessions_per_user, repr(session.opened), EXPIRED_KEPT_SECONDS)
-        epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *ending_arguments(ending))
+        epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *end_record_arguments(end_record))
         evicted = unpack_pairs(gone, epoch)
-        await self._ended_log.follow_up(evicted, ending)
+        await self._ended_log.follow_up(evicted, end_record)
         return session._replace(epoch=int(epoch or 0)), evicted
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
@@ -135,11 +135,11 @@ class RedisState:
         rotated, packed, epoch = found
         return Rotation(rotated == 1, unpack_session(session_id, packed, epoch))
 
-    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
+    async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys)
-        packed, epoch = await self._run(_END_SESSION, keys, session_id, *ending_arguments(ending))
+        packed, epoch = await self._run(_END_SESSION, keys, session_id, *end_record_arguments(end_record))
         session = unpack_session(session_id, packed, epoch) if packed else None
-        await self._ended_log.follow_up([session] if session else [], ending)
+        await self._ended_log.follow_up([session] if session else [], end_record)
         return session
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
@@ -147,17 +147,17 @@ class RedisState:
         return sessions_oldest_first(await self._call(key, "HGETALL", key))
 
     async def end_sessions_of(
-        self, user: int, except_session: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, end_record: EndRecord | None = None
     ) -> Sequence[Session]:
         keys = (user_key(user), *self._ended_log.keys)
-        found = await self._run(_END_SESSIONS, keys, except_session or "", user, *ending_arguments(ending))
+        found = await self._run(_END_SESSIONS, keys, except_session or "", user, *end_record_arguments(end_record))
         ended = [session for session in sessions_oldest_first(found) if session.id != except_session]
-        await self._ended_log.follow_up(ended, ending, user)
+        await self._ended_log.follow_up(ended, end_record, user)
         return ended
 
     # The log of ended sessions
 
-    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+    async def ended_sessions(self, after: str, limit: int) -> EndedLogPage:
         return await self._ended_log.read(after, limit)
 
     async def ended_position(self) -> str:

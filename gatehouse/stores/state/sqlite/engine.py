@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedPage, Ending, RateLimit, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose status is cached. A commit invalidates all of them, so there is no point in more.
@@ -95,7 +95,7 @@ class SQLiteState:
     # Sessions
 
     async def open_session(
-        self, session: Session, sessions_per_user: int, ending: Ending | None = None
+        self, session: Session, sessions_per_user: int, end_record: EndRecord | None = None
     ) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
             db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
@@ -104,7 +104,7 @@ class SQLiteState:
             if number <= sessions_per_user:
                 return opened, []
             oldest = db.execute(_OLDEST, (session.user, session.id, number - sessions_per_user)).fetchall()
-            return opened, _remove(db, [Session._make(row) for row in oldest], ending)
+            return opened, _remove(db, [Session._make(row) for row in oldest], end_record)
 
         return await self._writer.write(work)
 
@@ -140,10 +140,10 @@ class SQLiteState:
             raise RateExceeded(outcome)
         return outcome
 
-    async def end_session(self, session_id: str, ending: Ending | None = None) -> Session | None:
+    async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         def work(db: apsw.Connection) -> Session | None:
             row = db.execute(_READ, (session_id,)).fetchone()
-            return _remove(db, [Session._make(row)], ending)[0] if row else None
+            return _remove(db, [Session._make(row)], end_record)[0] if row else None
 
         return await self._writer.write(work)
 
@@ -154,18 +154,18 @@ class SQLiteState:
             raise StoreUnavailable(f"state file: {problem}") from problem
 
     async def end_sessions_of(
-        self, user: int, except_session: str | None = None, ending: Ending | None = None
+        self, user: int, except_session: str | None = None, end_record: EndRecord | None = None
     ) -> Sequence[Session]:
         def work(db: apsw.Connection) -> list[Session]:
-            if ending is not None and ending.credential_changed:
-                ended_log.append(db, [str(user)], ending)
-            return _remove(db, [session for session in _of_user(db, user) if session.id != except_session], ending)
+            if end_record is not None and end_record.credential_changed:
+                ended_log.append(db, [str(user)], end_record)
+            return _remove(db, [session for session in _of_user(db, user) if session.id != except_session], end_record)
 
         return await self._writer.write(work)
 
     # The log of ended sessions
 
-    async def ended_sessions(self, after: str, limit: int) -> EndedPage:
+    async def ended_sessions(self, after: str, limit: int) -> EndedLogPage:
         self._reads += 1
         try:
             return ended_log.read(self._reader, after, limit)
@@ -328,9 +328,9 @@ def _count(db: apsw.Connection, key: str, rate: Rate, now: float) -> float:
     return gcra(arrival, rate, now)[0]
 
 
-def _remove(db: apsw.Connection, sessions: list[Session], ending: Ending | None = None) -> list[Session]:
+def _remove(db: apsw.Connection, sessions: list[Session], end_record: EndRecord | None = None) -> list[Session]:
     db.executemany("DELETE FROM sessions WHERE id = ?", [(session.id,) for session in sessions])
-    if ending is not None:
+    if end_record is not None:
         # A session that ended by time has no valid tokens left.
-        ended_log.append(db, [session.id for session in sessions if session.ends > ending.at], ending)
+        ended_log.append(db, [session.id for session in sessions if session.ends > end_record.at], end_record)
     return sessions
