@@ -83,7 +83,7 @@ class LoginFailure(StrEnum):
     PASSKEY = "passkey"
     SECOND_FACTOR = "second_factor"
     SECOND_FACTOR_MISSING = "second_factor_missing"
-    WAITING = "waiting"
+    LOCKED = "waiting"  # the tag of 0.1.0
 
 
 class RefreshOutcome(StrEnum):

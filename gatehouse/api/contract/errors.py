@@ -25,7 +25,7 @@ from gatehouse.auth.refusals import (
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, UnstorableValue
 
 SUCCESS = "00000"
-STORE_RETRY_SECONDS = 2
+STORE_RETRY_AFTER_SECONDS = 2
 
 
 class NoSuchPath(Refused):
@@ -184,7 +184,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
     if isinstance(problem, RefusedForNow):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
     elif isinstance(problem, StoreUnavailable) and not isinstance(problem, UnstorableValue):
-        headers.append(("retry-after", str(STORE_RETRY_SECONDS)))
+        headers.append(("retry-after", str(STORE_RETRY_AFTER_SECONDS)))
     if isinstance(problem, MethodNotAllowed):
         headers.append(("allow", problem.allowed))
     return headers

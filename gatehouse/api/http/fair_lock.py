@@ -11,7 +11,7 @@ from gatehouse.auth.refusals import TooBusy
 if TYPE_CHECKING:
     from types import TracebackType
 
-RETRY_SECONDS = 1
+RETRY_AFTER_SECONDS = 1
 
 
 class FairLock:
@@ -31,7 +31,7 @@ class FairLock:
             self._taken = True
             return
         if len(self._waiting) >= self._max_waiting:
-            raise TooBusy(RETRY_SECONDS, "too many wait for this lock")
+            raise TooBusy(RETRY_AFTER_SECONDS, "too many wait for this lock")
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:

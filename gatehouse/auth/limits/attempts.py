@@ -35,7 +35,7 @@ class Attempts:
         try:
             await self._throttle.lockout.raise_if_locked(attempt.key)
         except NameLocked:
-            self._record(attempt, LoginFailure.WAITING)
+            self._record(attempt, LoginFailure.LOCKED)
             raise
 
     async def record_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
@@ -43,7 +43,7 @@ class Attempts:
         try:
             failures = await self._throttle.lockout.record_failure(attempt.key)
         except NameLocked:
-            self._record(attempt, LoginFailure.WAITING)
+            self._record(attempt, LoginFailure.LOCKED)
             raise
         self._record(attempt, reason)
         if failures.until:

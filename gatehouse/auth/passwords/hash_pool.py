@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 # For threads on systems without an idle priority.
 NICENESS = 19
-RETRY_SECONDS = 2
+RETRY_AFTER_SECONDS = 2
 NAME_SHARE = 0.75  # of the slots in the queue, for one name
 IDLE_SECONDS = 0.2  # without a hash: then their memory is released
 STARVED_SECONDS = 0.3
@@ -82,7 +82,7 @@ class HashPool:
         """
         slots = self._threads + self._queue
         if self._reserved >= slots or self._reserved_by[name] >= math.ceil(slots * NAME_SHARE):
-            raise TooBusy(RETRY_SECONDS, "all slots of the hash queue are taken")
+            raise TooBusy(RETRY_AFTER_SECONDS, "all slots of the hash queue are taken")
         self._reserved += 1
         self._reserved_by[name] += 1
         try:
@@ -95,7 +95,7 @@ class HashPool:
 
     async def _run(self, work: Callable[..., T], *values: str) -> T:
         if self.pending >= self._threads + self._queue:
-            raise TooBusy(RETRY_SECONDS, "the hash queue is full")
+            raise TooBusy(RETRY_AFTER_SECONDS, "the hash queue is full")
         loop = asyncio.get_running_loop()
         job = _Job(work, values, loop)
         if not self._jobs:

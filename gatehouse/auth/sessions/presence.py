@@ -29,7 +29,7 @@ MAX_CONNECTIONS = 1000
 MAX_PER_USER = 20
 REFRESH_SECONDS = 5.0
 EXPIRE_SECONDS = 30.0
-RETRY_SECONDS = 30
+RETRY_AFTER_SECONDS = 30
 ATTEMPTS = 5
 
 WORKERS = "online"
@@ -50,9 +50,9 @@ class Presence:
     def connected(self, user: int) -> Iterator[None]:
         """Count the user as online for as long as the block runs."""
         if self._connections.total() >= MAX_CONNECTIONS:
-            raise TooBusy(RETRY_SECONDS, "too many connections stay open")
+            raise TooBusy(RETRY_AFTER_SECONDS, "too many connections stay open")
         if self._connections[user] >= MAX_PER_USER:
-            raise TooManyRequests(RETRY_SECONDS, "too many connections of this user stay open")
+            raise TooManyRequests(RETRY_AFTER_SECONDS, "too many connections of this user stay open")
         self._connections[user] += 1
         self._stale_at = 0.0
         try:
