@@ -11,7 +11,7 @@ from gatehouse.auth.accounts.lockouts import Lockouts
 from gatehouse.auth.accounts.password_links import PasswordLinks
 from gatehouse.auth.accounts.self_service import SelfService
 from gatehouse.auth.perms import is_administrator_role
-from gatehouse.stores.accounts.changes import Changes
+from gatehouse.stores.accounts.transactions import AccountTransactions
 
 if TYPE_CHECKING:
     from gatehouse.auth.audit import ClientInfo
@@ -69,7 +69,7 @@ def _open_accounts(core: Core, client: ClientInfo | None) -> Accounts:
         departments=core.stores.departments,
         menus=core.stores.menus,
         user_search=core.stores.user_search,
-        changes=Changes(core.stores.database, is_administrator_role),
+        transactions=AccountTransactions(core.stores.database, is_administrator_role),
         hashes=core.hashes,
         state=core.state,
         sessions=core.sessions,

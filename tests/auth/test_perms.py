@@ -10,8 +10,8 @@ import pytest
 from gatehouse.auth.accounts.upgrade import add_current_perm_names
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.perms import ADMIN_PERMS, MANAGEMENT_PERMS, allows, expand, is_administrator_role, missing, names_of
-from gatehouse.stores.accounts.changes import Changes
 from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.stores.accounts.transactions import AccountTransactions
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
@@ -27,8 +27,8 @@ def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
 
 async def take(gatehouse: InProcess, role: int, perms: list[str]) -> None:
     """Exactly these names, and not the others of the same perms."""
-    async with Changes(gatehouse.service.database, is_administrator_role).transaction() as change:
-        await change.deny(role, perms)
+    async with AccountTransactions(gatehouse.service.database, is_administrator_role).begin() as transaction:
+        await transaction.deny(role, perms)
 
 
 @pytest.mark.parametrize(

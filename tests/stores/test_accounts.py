@@ -13,12 +13,12 @@ from sqlalchemy import update
 from gatehouse.auth.accounts.bootstrap import bootstrap
 from gatehouse.stores.accounts import migrate, schema
 from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
-from gatehouse.stores.accounts.changes import Change, Changes
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore, StoredKey
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.schema import metadata
+from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.accounts.users import NewUser, Users
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing
 
@@ -31,9 +31,9 @@ async def somebody(database: Database, username: str = "Ann", **values: object) 
     return await Users(database).add(new)
 
 
-def changing(database: Database) -> AbstractAsyncContextManager[Change]:
+def changing(database: Database) -> AbstractAsyncContextManager[AccountTransaction]:
     """A change among people none of whom is an administrator."""
-    return Changes(database, lambda code, perms: code == "ADMIN").transaction()
+    return AccountTransactions(database, lambda code, perms: code == "ADMIN").begin()
 
 
 async def test_a_user_reads_back_as_it_was_added(database: Database) -> None:
@@ -58,8 +58,8 @@ async def test_names_are_unique_without_regard_to_case(database: Database) -> No
 
 async def test_a_number_is_never_given_to_another_user(database: Database) -> None:
     first = await somebody(database, "Ann")
-    async with changing(database) as change:
-        await change.delete_users([first])
+    async with changing(database) as transaction:
+        await transaction.delete_users([first])
     assert await somebody(database, "Bob") > first
 
 
@@ -76,37 +76,37 @@ async def test_a_profile_has_the_perms_of_enabled_roles(database: Database) -> N
     b = await roles.add("B", "B", ["x:y:b", "x:y:a"])
     a = await roles.add("A", "A", ["x:y:c", "x:y:a"])
     off = await roles.add("OFF", "Off", ["x:y:off"], enabled=False)
-    async with changing(database) as change:
-        await change.replace_roles(user, [a, b, off, a])
+    async with changing(database) as transaction:
+        await transaction.replace_roles(user, [a, b, off, a])
     profile = await users.profile(user)
     assert profile is not None
     assert (profile.roles, profile.perms) == (("A", "B"), ("x:y:a", "x:y:b", "x:y:c"))
-    async with changing(database) as change:
-        await change.replace_roles(user, [a, off])
-        await change.deny(a, ["x:y:c"])
+    async with changing(database) as transaction:
+        await transaction.replace_roles(user, [a, off])
+        await transaction.deny(a, ["x:y:c"])
     profile = await users.profile(user)
     assert profile is not None
     assert (profile.roles, profile.perms) == (("A",), ("x:y:a",))
     with pytest.raises(Missing):
-        async with changing(database) as change:
-            await change.roles_by_code(["A", "NONE"])
+        async with changing(database) as transaction:
+            await transaction.roles_by_code(["A", "NONE"])
 
 
 async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:
     users, roles = Users(database), Roles(database)
     user = await somebody(database)
     role = await roles.add("A", "A", ["x:y:z"])
-    async with changing(database) as change:
-        await change.replace_roles(user, [role])
-        assert await change.holders([role]) == [user]
-    async with changing(database) as change:
-        await change.delete_roles([role])
+    async with changing(database) as transaction:
+        await transaction.replace_roles(user, [role])
+        assert await transaction.holders([role]) == [user]
+    async with changing(database) as transaction:
+        await transaction.delete_roles([role])
     profile = await users.profile(user)
     assert profile is not None
     assert profile.roles == ()
     with pytest.raises(Missing):
-        async with changing(database) as change:
-            await change.roles([role])
+        async with changing(database) as transaction:
+            await transaction.roles([role])
 
 
 async def test_one_administrator_remains_whatever_happens_at_once(database: Database) -> None:
@@ -115,21 +115,21 @@ async def test_one_administrator_remains_whatever_happens_at_once(database: Data
     first, second = await somebody(database, "Ann"), await somebody(database, "Bob")
     await somebody(database, "Cyd", enabled=False)
     for user in (first, second):
-        async with changing(database) as change:
-            await change.replace_roles(user, [role])
+        async with changing(database) as transaction:
+            await transaction.replace_roles(user, [role])
 
     async def demote(user: int) -> None:
-        async with changing(database) as change:
-            await change.replace_roles(user, [])
+        async with changing(database) as transaction:
+            await transaction.replace_roles(user, [])
 
     async def disable(user: int) -> None:
-        async with changing(database) as change:
-            await change.set_user(user, enabled=False)
+        async with changing(database) as transaction:
+            await transaction.set_user(user, enabled=False)
 
     outcomes = await asyncio.gather(demote(first), disable(second), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes if outcome is not None] == [LastAdministrator]
-    async with changing(database) as change:
-        targets = await change.targets([first, second])
+    async with changing(database) as transaction:
+        targets = await transaction.targets([first, second])
     assert sum(bool(target.roles) and target.user.enabled for target in targets) == 1
 
 
@@ -140,22 +140,22 @@ async def test_the_last_administrator_cannot_be_lost_in_any_way(database: Databa
     department = await departments.add("Below", top)
     role = await Roles(database).add("ADMIN", "Admin", ["x:y:z"])
     user = await Users(database).add(NewUser("Ann", "Ann", "hash", department, 0), ["ADMIN"])
-    changes = Changes(database, lambda code, perms: code == "ADMIN" and "x:y:z" in perms)
+    transactions = AccountTransactions(database, lambda code, perms: code == "ADMIN" and "x:y:z" in perms)
 
     async def lose() -> None:
-        async with changes.transaction() as change:
+        async with transactions.begin() as transaction:
             match how:
                 case "delete":
-                    await change.delete_users([user])
+                    await transaction.delete_users([user])
                 case "role":
-                    await change.set_role(role, enabled=False)
+                    await transaction.set_role(role, enabled=False)
                 case "perms":
-                    await change.deny(role, ["x:y:z"])
+                    await transaction.deny(role, ["x:y:z"])
                 case "department" | "above":
                     place = department if how == "department" else top
-                    await change.db.execute(update(schema.departments).filter_by(id=place).values(enabled=False))
+                    await transaction.db.execute(update(schema.departments).filter_by(id=place).values(enabled=False))
                 case "password":
-                    await change.set_user(user, password_hash="")
+                    await transaction.set_user(user, password_hash="")
 
     with pytest.raises(LastAdministrator):
         await lose()
@@ -171,12 +171,12 @@ async def test_roles_of_one_user_are_replaced_as_a_whole(database: Database) -> 
     sets = [[ids[0], ids[1]], [ids[1], ids[2], ids[3]], [ids[4]], [], [ids[5], ids[0]]]
 
     async def replace(wanted: list[int]) -> None:
-        async with changing(database) as change:
-            await change.replace_roles(user, wanted)
+        async with changing(database) as transaction:
+            await transaction.replace_roles(user, wanted)
 
     await asyncio.gather(*(replace(wanted) for wanted in sets * 3))
-    async with changing(database) as change:
-        [target] = await change.targets([user])
+    async with changing(database) as transaction:
+        [target] = await transaction.targets([user])
     assert sorted(role.id for role in target.roles) in [sorted(wanted) for wanted in sets]
 
 
@@ -203,17 +203,17 @@ async def test_departments_are_a_tree(database: Database) -> None:
     departments = Departments(database)
     root = await departments.add("Root", None)
     child = await departments.add("Child", root)
-    changes = Changes(database, lambda code, perms: False)
+    transactions = AccountTransactions(database, lambda code, perms: False)
     with pytest.raises(InUse):
-        async with changes.transaction() as change:
-            await change.set_department(root, parent=child)
+        async with transactions.begin() as transaction:
+            await transaction.set_department(root, parent=child)
     with pytest.raises(InUse):
-        async with changes.transaction() as change:
-            await change.delete_departments([root])
+        async with transactions.begin() as transaction:
+            await transaction.delete_departments([root])
     with pytest.raises(Missing):
         await departments.add("Lost", 99)
-    async with changes.transaction() as change:
-        await change.delete_departments([child])
+    async with transactions.begin() as transaction:
+        await transaction.delete_departments([child])
     assert [one.name for one in await departments.all()] == ["Root"]
 
 

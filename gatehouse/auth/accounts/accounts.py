@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.changes import Changes
     from gatehouse.stores.accounts.departments import Departments
     from gatehouse.stores.accounts.menus import Menus
     from gatehouse.stores.accounts.roles import Role, Roles
+    from gatehouse.stores.accounts.transactions import AccountTransactions
     from gatehouse.stores.accounts.user_search import UserSearch
     from gatehouse.stores.accounts.users import NewUser, Profile, Users
     from gatehouse.stores.state.protocol import State
@@ -42,7 +42,7 @@ class Accounts:
         departments: Departments,
         user_search: UserSearch,
         menus: Menus,
-        changes: Changes,
+        transactions: AccountTransactions,
         hashes: HashPool,
         state: State,
         sessions: Sessions,
@@ -56,10 +56,10 @@ class Accounts:
         self.user_search = user_search
         self.menus = menus
         self.effects = Effects(state=state, sessions=sessions, audit=audit, clock=clock)
-        self.user_changes = UserChanges(changes, self.effects, hashes)
-        self.role_changes = RoleChanges(changes, self.effects)
-        self.department_changes = DepartmentChanges(changes, self.effects)
-        self.menu_changes = MenuChanges(changes, self.effects)
+        self.user_changes = UserChanges(transactions, self.effects, hashes)
+        self.role_changes = RoleChanges(transactions, self.effects)
+        self.department_changes = DepartmentChanges(transactions, self.effects)
+        self.menu_changes = MenuChanges(transactions, self.effects)
         self._operator = Actor(None, client=client or ClientInfo())
 
     # Users

@@ -12,7 +12,7 @@ Nobody can grant more than they have:
 
 An administrator has the role ROOT, or ADMIN with all of `MANAGEMENT_PERMS`. The operator on the command
 line may do everything. That one administrator remains is checked in the transaction of each change, see
-`stores/accounts/changes.py`.
+`stores/accounts/transactions.py`.
 """
 
 from __future__ import annotations

@@ -17,38 +17,38 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
-    from gatehouse.stores.accounts.changes import Changes
+    from gatehouse.stores.accounts.transactions import AccountTransactions
 
 
 class DepartmentChanges:
-    def __init__(self, changes: Changes, effects: Effects) -> None:
-        self._changes = changes
+    def __init__(self, transactions: AccountTransactions, effects: Effects) -> None:
+        self._transactions = transactions
         self._effects = effects
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
         _check_values(values)
-        async with self._changes.transaction() as change:
-            department = await change.add_department(**{"created": self._effects.now, **values})
+        async with self._transactions.begin() as transaction:
+            department = await transaction.add_department(**{"created": self._effects.now, **values})
         self._effects.record(Event.DEPARTMENT_ADDED, actor, department=department)
         return department
 
     async def edit(self, actor: Actor, department: int, values: dict[str, Any]) -> None:
         _check_values(values)
-        async with self._changes.transaction() as change:
-            before = await change.department(department)
+        async with self._transactions.begin() as transaction:
+            before = await transaction.department(department)
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             # To disable a department, or move it below a disabled one, removes the perms of everybody in it; to enable
             # or move it back restores them. So it needs an administrator who may do that to each of them.
             concerns = {"enabled", "parent"} & values.keys()
-            people = await change.people_in(department) if concerns else []
+            people = await transaction.people_in(department) if concerns else []
             if people and not actor.is_administrator:
                 raise CannotManage(f"user {actor.user} may not move or switch department {department}")
-            in_force = await change.is_in_force(department)
+            in_force = await transaction.is_in_force(department)
             if values:
-                await change.set_department(department, **values)
-            if people and in_force != await change.is_in_force(department):
-                held = await change.roles(await change.roles_in(department, but=actor.user))
+                await transaction.set_department(department, **values)
+            if people and in_force != await transaction.is_in_force(department):
+                held = await transaction.roles(await transaction.roles_in(department, but=actor.user))
                 if not all(authority.may_grant(actor, role) for role in grants(held)):
                     raise CannotManage(f"somebody in department {department} holds more than user {actor.user}")
         await self._effects.invalidate(people)
@@ -57,8 +57,8 @@ class DepartmentChanges:
 
     async def delete(self, actor: Actor, departments: Sequence[int]) -> None:
         """All of them, or none."""
-        async with self._changes.transaction() as change:
-            await change.delete_departments(departments)
+        async with self._transactions.begin() as transaction:
+            await transaction.delete_departments(departments)
         for department in departments:
             self._effects.record(Event.DEPARTMENT_DELETED, actor, department=department)
 

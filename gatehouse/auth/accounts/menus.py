@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
-    from gatehouse.stores.accounts.changes import Changes
     from gatehouse.stores.accounts.menus import Menu
+    from gatehouse.stores.accounts.transactions import AccountTransactions
 
 LAYOUT = "Layout"
 IFRAME = "iframe"
@@ -68,45 +68,45 @@ def menus_of_role(menus: Sequence[Menu], code: str, perms: Collection[str], give
 
 
 class MenuChanges:
-    def __init__(self, changes: Changes, effects: Effects) -> None:
-        self._changes = changes
+    def __init__(self, transactions: AccountTransactions, effects: Effects) -> None:
+        self._transactions = transactions
         self._effects = effects
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         values = complete_menu(values)
-        async with self._changes.transaction() as change:
+        async with self._transactions.begin() as transaction:
             parent = values["parent"]
-            check_parent(MenuType(values["type"]), None if parent is None else await change.menu(parent))
-            menu = await change.add_menu(**{"created": self._effects.now, **values})
+            check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
+            menu = await transaction.add_menu(**{"created": self._effects.now, **values})
         self._effects.record(Event.MENU_ADDED, actor, menu=menu, name=values["name"])
         return menu
 
     async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
         """Replace all values: a value that is left out is cleared."""
         values = complete_menu(values)
-        async with self._changes.transaction() as change:
-            before = await change.menu(menu)
+        async with self._transactions.begin() as transaction:
+            before = await transaction.menu(menu)
             parent = values["parent"]
-            check_parent(MenuType(values["type"]), None if parent is None else await change.menu(parent))
+            check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             if values:
-                await change.set_menu(menu, **values)
+                await transaction.set_menu(menu, **values)
         if values:
             self._effects.record(Event.MENU_CHANGED, actor, menu=menu, changed=sorted(values))
 
     async def delete(self, actor: Actor, menu: int) -> list[int]:
         """With everything below it. Roles keep their perms, which belong to the role and not to the button."""
-        async with self._changes.transaction() as change:
-            name = (await change.menu(menu)).name
-            gone = await change.delete_menu(menu)
+        async with self._transactions.begin() as transaction:
+            name = (await transaction.menu(menu)).name
+            gone = await transaction.delete_menu(menu)
         self._effects.record(Event.MENU_DELETED, actor, menu=menu, name=name, with_below=len(gone) - 1)
         return gone
 
     async def assign(self, actor: Actor, role: int, wanted: Sequence[int]) -> None:
         """Replace the menus of a role. Ids of menus that no longer exist are ignored."""
-        async with self._changes.transaction() as change:
-            [before] = await change.roles([role])
-            menus = await change.all_menus()
+        async with self._transactions.begin() as transaction:
+            [before] = await transaction.roles([role])
+            menus = await transaction.all_menus()
             chosen = set(wanted)
             buttons = [menu for menu in menus if menu.type is MenuType.BUTTON and menu.perm]
             kept = expand(menu.perm for menu in buttons if menu.id in chosen)
@@ -124,14 +124,14 @@ class MenuChanges:
             ]
             after = (before.perms - denied) | set(allowed)
             _require_assignment(actor, RoleGrant(before.code, before.perms), RoleGrant(before.code, after))
-            await change.deny(role, denied)
-            await change.allow(role, set(allowed) - before.perms)
+            await transaction.deny(role, denied)
+            await transaction.allow(role, set(allowed) - before.perms)
             shown = {menu.id for menu in menus if menu.type is not MenuType.BUTTON} & chosen
             # Those above its buttons are shown anyway; what is stored is what was chosen.
-            await change.replace_menus(role, shown)
+            await transaction.replace_menus(role, shown)
             affected = [
-                *await change.holders([role]),
-                *(await change.holders_by_code(ROOT) if denied or allowed else []),
+                *await transaction.holders([role]),
+                *(await transaction.holders_by_code(ROOT) if denied or allowed else []),
             ]
         await self._effects.invalidate(affected)
         self._effects.record(

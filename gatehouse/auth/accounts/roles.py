@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
-    from gatehouse.stores.accounts.changes import Change, Changes, StoredRole
+    from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions, StoredRole
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "code": policy.check_role_code,
@@ -28,8 +28,8 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 class RoleChanges:
-    def __init__(self, changes: Changes, effects: Effects) -> None:
-        self._changes = changes
+    def __init__(self, transactions: AccountTransactions, effects: Effects) -> None:
+        self._transactions = transactions
         self._effects = effects
 
     async def add(
@@ -44,11 +44,11 @@ class RoleChanges:
         check_perms(perms)
         authority.require_define_role(actor, None, RoleGrant(values["code"], frozenset(perms)))
         chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
-        async with self._changes.transaction() as change:
-            role = await change.add_role(**{"enabled": True, "created": self._effects.now, **values})
-            await change.allow(role, perms)
-            await change.replace_departments(role, chosen)
-            affected = await self._root_users(change, perms)
+        async with self._transactions.begin() as transaction:
+            role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
+            await transaction.allow(role, perms)
+            await transaction.replace_departments(role, chosen)
+            affected = await self._root_users(transaction, perms)
         await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_ADDED, actor, role=values["code"], perms=list(perms))
         return role
@@ -58,16 +58,16 @@ class RoleChanges:
     ) -> None:
         """Set columns, and the chosen departments unless they are None."""
         _check_values(values)
-        async with self._changes.transaction() as change:
-            [before] = await change.roles([role])
+        async with self._transactions.begin() as transaction:
+            [before] = await transaction.roles([role])
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             chosen = _chosen(before, values, departments)
             _require_edit(actor, before, values, chosen)
             if values:
-                await change.set_role(role, **values)
+                await transaction.set_role(role, **values)
             if chosen != before.departments:
-                await change.replace_departments(role, chosen)
-            holders = await change.holders([role])
+                await transaction.replace_departments(role, chosen)
+            holders = await transaction.holders([role])
         changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
         await self._effects.invalidate(holders)
         if changed:
@@ -75,38 +75,38 @@ class RoleChanges:
 
     async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
         """All of them, or none; their users lose the perms."""
-        async with self._changes.transaction() as change:
-            found = await change.roles(roles)
+        async with self._transactions.begin() as transaction:
+            found = await transaction.roles(roles)
             for role in found:
                 grant = RoleGrant(role.code, role.perms)
                 authority.require_define_role(actor, grant, grant)
-            holders = await change.holders(roles)
-            await change.delete_roles(roles)
+            holders = await transaction.holders(roles)
+            await transaction.delete_roles(roles)
         await self._effects.invalidate(holders)
         for role in found:
             self._effects.record(Event.ROLE_DELETED, actor, role=role.code)
 
     async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         check_perms(perms)
-        async with self._changes.transaction() as change:
-            [role] = await change.roles_by_code([code])
+        async with self._transactions.begin() as transaction:
+            [role] = await transaction.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
             _require_perms(actor, role, role.perms | set(perms))
-            await change.allow(role.id, added)
-            affected = [*await change.holders([role.id]), *await self._root_users(change, added)]
+            await transaction.allow(role.id, added)
+            affected = [*await transaction.holders([role.id]), *await self._root_users(transaction, added)]
         await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, allowed=list(perms))
 
     async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         """Take perms away, under all of their names: one that stayed would give the same."""
-        async with self._changes.transaction() as change:
-            [role] = await change.roles_by_code([code])
+        async with self._transactions.begin() as transaction:
+            [role] = await transaction.roles_by_code([code])
             for perm in perms:
                 if not allows(role.perms, perm):
                     raise Missing(f"role {code!r} does not give {perm!r}")
             _require_perms(actor, role, role.perms)
-            await change.deny(role.id, [name for perm in perms for name in names_of(perm)])
-            affected = [*await change.holders([role.id]), *await self._root_users(change, perms)]
+            await transaction.deny(role.id, [name for perm in perms for name in names_of(perm)])
+            affected = [*await transaction.holders([role.id]), *await self._root_users(transaction, perms)]
         await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
 
@@ -114,21 +114,21 @@ class RoleChanges:
         """Replace the perms of a role. One name of a perm is enough."""
         check_perms(perms)
         wanted = {names_of(perm)[0] for perm in perms}
-        async with self._changes.transaction() as change:
-            [before] = await change.roles([role])
+        async with self._transactions.begin() as transaction:
+            [before] = await transaction.roles([role])
             denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
             allowed = sorted(perm for perm in wanted if not allows(before.perms, perm))
             _require_perms(actor, before, before.perms | set(allowed))
-            await change.allow(role, allowed)
-            await change.deny(role, denied)
-            affected = [*await change.holders([role]), *await self._root_users(change, [*allowed, *denied])]
+            await transaction.allow(role, allowed)
+            await transaction.deny(role, denied)
+            affected = [*await transaction.holders([role]), *await self._root_users(transaction, [*allowed, *denied])]
         await self._effects.invalidate(affected)
         if allowed or denied:
             self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, allowed=allowed, denied=denied)
 
-    async def _root_users(self, change: Change, perms: Iterable[str]) -> list[int]:
+    async def _root_users(self, transaction: AccountTransaction, perms: Iterable[str]) -> list[int]:
         """Users with the role ROOT have every perm that exists, so their profiles change with the perms."""
-        return await change.holders_by_code(ROOT) if perms else []
+        return await transaction.holders_by_code(ROOT) if perms else []
 
 
 def check_perms(perms: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.stores.accounts.changes import Change, Changes, StoredRole, Target
+    from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
     from gatehouse.stores.accounts.users import NewUser
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
@@ -35,8 +35,8 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 class UserChanges:
-    def __init__(self, changes: Changes, effects: Effects, hashes: HashPool) -> None:
-        self._changes = changes
+    def __init__(self, transactions: AccountTransactions, effects: Effects, hashes: HashPool) -> None:
+        self._transactions = transactions
         self._effects = effects
         self._hashes = hashes
 
@@ -48,13 +48,13 @@ class UserChanges:
     async def add_many(self, actor: Actor, entries: Sequence[tuple[NewUser, Sequence[int]]]) -> list[int]:
         """All of them, or none. Returns their ids."""
         added: list[int] = []
-        async with self._changes.transaction() as change:
-            granted = await change.roles({role for _, roles in entries for role in roles})
+        async with self._transactions.begin() as transaction:
+            granted = await transaction.roles({role for _, roles in entries for role in roles})
             authority.require_grant(actor, grants(granted))
             for new, roles in entries:
                 check_values(asdict(new))
-                user = await change.add_user(replace(new, created=self._effects.now))
-                await change.replace_roles(user, roles)
+                user = await transaction.add_user(replace(new, created=self._effects.now))
+                await transaction.replace_roles(user, roles)
                 added.append(user)
         for user, (new, roles) in zip(added, entries, strict=True):
             held = codes([role for role in granted if role.id in roles])
@@ -65,12 +65,12 @@ class UserChanges:
         """Set columns, and all roles unless they are None."""
         check_values(values)
         disabled = values.get("enabled") is False
-        async with self._changes.transaction() as change:
-            target = await self._target(change, actor, user)
+        async with self._transactions.begin() as transaction:
+            target = await self._target(transaction, actor, user)
             values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
             if values:
-                await change.set_user(user, **values)
-            granted, revoked = await self._replace_roles(change, actor, target, roles)
+                await transaction.set_user(user, **values)
+            granted, revoked = await self._replace_roles(transaction, actor, target, roles)
         detail: dict[str, list[str]] = {"changed": sorted(values.keys() - {"enabled"})}
         detail |= {"granted": granted} if granted else {}
         detail |= {"revoked": revoked} if revoked else {}
@@ -91,17 +91,17 @@ class UserChanges:
     async def reset_password(self, actor: Actor, user: int, password: str) -> None:
         """Checks the password by the policy; all sessions of the user end. One's own takes the current password."""
         authority.require_others(actor, [user])
-        async with self._changes.transaction() as change:
-            target = await self._target(change, actor, user)
+        async with self._transactions.begin() as transaction:
+            target = await self._target(transaction, actor, user)
         if problem := password_problem(password, target.user.username):
             raise PasswordRefused(problem)
         await self.set_password(actor, user, await self._hashes.hash(password))
 
     async def set_password(self, actor: Actor, user: int, hashed: str) -> None:
         """Store the hash of a password that has been checked; all sessions end."""
-        async with self._changes.transaction() as change:
-            await self._target(change, actor, user)
-            await change.set_user(user, password_hash=hashed)
+        async with self._transactions.begin() as transaction:
+            await self._target(transaction, actor, user)
+            await transaction.set_user(user, password_hash=hashed)
         await self.password_changed(actor, user)
 
     async def password_changed(self, actor: Actor, user: int, *, except_session: str | None = None) -> None:
@@ -113,11 +113,11 @@ class UserChanges:
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""
         authority.require_others(actor, users)
-        async with self._changes.transaction() as change:
-            targets = await change.targets(users)
+        async with self._transactions.begin() as transaction:
+            targets = await transaction.targets(users)
             for target in targets:
                 authority.require_manage(actor, target.user.id, grants(target.roles))
-            await change.delete_users(users)
+            await transaction.delete_users(users)
         await self._effects.invalidate(users)
         for target in targets:
             self._effects.record(Event.USER_DELETED, actor, target.user.id, username=target.user.username)
@@ -125,34 +125,37 @@ class UserChanges:
 
     async def require_can_manage(self, actor: Actor, user: int) -> None:
         """For what is done to a user outside its account, such as ending a session."""
-        async with self._changes.transaction() as change:
-            await self._target(change, actor, user)
+        async with self._transactions.begin() as transaction:
+            await self._target(transaction, actor, user)
 
-    async def _target(self, change: Change, actor: Actor, user: int) -> Target:
-        [target] = await change.targets([user])
+    async def _target(self, transaction: AccountTransaction, actor: Actor, user: int) -> Target:
+        [target] = await transaction.targets([user])
         authority.require_manage(actor, user, grants(target.roles))
         return target
 
     async def _change_roles(self, actor: Actor, user: int, named: Sequence[str], *, give: bool) -> None:
-        async with self._changes.transaction() as change:
-            target = await self._target(change, actor, user)
-            held, meant = {role.id for role in target.roles}, {role.id for role in await change.roles_by_code(named)}
-            await self._replace_roles(change, actor, target, sorted(held | meant if give else held - meant))
+        async with self._transactions.begin() as transaction:
+            target = await self._target(transaction, actor, user)
+            held, meant = (
+                {role.id for role in target.roles},
+                {role.id for role in await transaction.roles_by_code(named)},
+            )
+            await self._replace_roles(transaction, actor, target, sorted(held | meant if give else held - meant))
         await self._effects.invalidate([user])
         self._effects.record(Event.USER_CHANGED, actor, user, **{"granted" if give else "revoked": list(named)})
 
     async def _replace_roles(
-        self, change: Change, actor: Actor, target: Target, roles: Sequence[int] | None
+        self, transaction: AccountTransaction, actor: Actor, target: Target, roles: Sequence[int] | None
     ) -> tuple[list[str], list[str]]:
         """Replace the roles; returns the codes of those that were added, and of those that were removed."""
         if roles is None:
             return [], []
         held = {role.id for role in target.roles}
-        added = await change.roles(set(roles) - held)
+        added = await transaction.roles(set(roles) - held)
         authority.require_grant(actor, grants(added))
         removed = [role for role in target.roles if role.id not in roles]
         if added or removed:
-            await change.replace_roles(target.user.id, roles)
+            await transaction.replace_roles(target.user.id, roles)
         return codes(added), codes(removed)
 
 

@@ -56,8 +56,8 @@ class Departments:
         return new_id(result)
 
 
-class DepartmentChange:
-    """What one transaction does to departments; see `changes.py`."""
+class DepartmentWrites:
+    """What one transaction does to departments; see `transactions.py`."""
 
     db: AsyncConnection
 

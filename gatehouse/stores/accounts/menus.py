@@ -99,8 +99,8 @@ class Menus:
         return {code: frozenset(ids) for code, ids in given.items()}
 
 
-class MenuChange:
-    """What one transaction does to menus; see `changes.py`."""
+class MenuWrites:
+    """What one transaction does to menus; see `transactions.py`."""
 
     db: AsyncConnection
 

@@ -1,8 +1,8 @@
-"""Changes to users, roles, departments and menus, each whole or not at all.
+"""Transactions that change users, roles, departments and menus, each whole or not at all.
 
-Transactions of `Changes` run one after another, on every node, so what one has read cannot change before it commits.
-So permissions are checked against the rows that are changed, and of two administrators who demote each other at once
-the second one is refused: one administrator remains, if there was one before.
+They run one after another, on all nodes together, so what one has read cannot change before it commits. Permissions
+are checked against the rows that are changed, and of two administrators who demote each other at once the second one
+is refused: one administrator remains, if there was one before.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.departments import DepartmentChange, below
-from gatehouse.stores.accounts.menus import MenuChange
+from gatehouse.stores.accounts.departments import DepartmentWrites, below
+from gatehouse.stores.accounts.menus import MenuWrites
 from gatehouse.stores.accounts.schema import departments, role_departments, role_perms, roles, user_roles, users
 from gatehouse.stores.accounts.users import COLUMNS, NewUser, User, insert_user, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
@@ -53,19 +53,19 @@ class Target:
     roles: tuple[StoredRole, ...]
 
 
-class Changes:
+class AccountTransactions:
     def __init__(self, database: Database, makes_administrator: Callable[[str, frozenset[str]], bool]) -> None:
         """`makes_administrator` says of a role's code and perms whether its holders are administrators."""
         self._database = database
         self._makes_administrator = makes_administrator
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Change]:
+    async def begin(self) -> AsyncIterator[AccountTransaction]:
         async with self._database.writing() as db:
             if db.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
                 await db.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": ADVISORY_LOCK})
             before = await self._has_administrator(db)  # where there was no administrator, none can be lost
-            yield Change(db)
+            yield AccountTransaction(db)
             if before and not await self._has_administrator(db):
                 raise LastAdministrator("one enabled administrator must remain: make another one first")
 
@@ -90,7 +90,7 @@ class Changes:
         )
 
 
-class Change(DepartmentChange, MenuChange):
+class AccountTransaction(DepartmentWrites, MenuWrites):
     """One open transaction."""
 
     def __init__(self, db: AsyncConnection) -> None:
