@@ -35,9 +35,9 @@ class IntrospectionEndpoint:
             form = {}
         if "token" not in form:
             return bad_request()
-        return resource(await self._state_of(form["token"]), "application/json")
+        return resource(await self._introspect(form["token"]), "application/json")
 
-    async def _state_of(self, token: str) -> bytes:
+    async def _introspect(self, token: str) -> bytes:
         """A token that is not valid is inactive; the reason is not disclosed (RFC 7662, 2.2)."""
         try:
             principal = await self._authenticator.authenticate(token)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.telemetry.metrics import WRITE_SECONDS, WorkerCounts, new_times, read, worker_files
+from gatehouse.api.telemetry.metrics import WRITE_SECONDS, WorkerCounts, new_histogram, read, worker_files
 from gatehouse.auth.audit import Event
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class OperationMetrics:
 
     def __init__(self) -> None:
         self.codes: Counter[str] = Counter()
-        self.times = new_times()
+        self.times = new_histogram()
 
     def record_answer(self, code: str, seconds: float) -> None:
         self.codes[code] += 1

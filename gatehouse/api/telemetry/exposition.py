@@ -11,7 +11,7 @@ from prometheus_client.exposition import generate_latest, start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from gatehouse import __version__
-from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Times, WorkerCounts, read, worker_files
+from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Histogram, WorkerCounts, read, worker_files
 from gatehouse.auth.audit import Event
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def _sum(counts: Iterable[dict[str, int]]) -> Counter[str]:
     return total
 
 
-def _times(workers: Iterable[dict[str, Times]]) -> dict[str, Times]:
-    total: dict[str, Times] = {}
+def _times(workers: Iterable[dict[str, Histogram]]) -> dict[str, Histogram]:
+    total: dict[str, Histogram] = {}
     for worker in workers:
         for label, times in worker.items():
-            known = total.setdefault(label, Times([0] * len(times.buckets)))
+            known = total.setdefault(label, Histogram([0] * len(times.buckets)))
             known.buckets = [a + b for a, b in zip(known.buckets, times.buckets, strict=True)]
             known.total += times.total
     return total
@@ -101,7 +101,7 @@ def _counter(name: str, labels: tuple[str, ...], counts: dict[str, int]) -> Metr
     return family
 
 
-def _histogram(name: str, label: str, times: dict[str, Times]) -> Metric:
+def _histogram(name: str, label: str, times: dict[str, Histogram]) -> Metric:
     family = HistogramMetricFamily(name, HELP[name], labels=[label] if label else [])
     edges = [*(str(bound) for bound in BOUNDS), "+Inf"]
     for key, each in sorted(times.items()):

@@ -34,7 +34,7 @@ HELP = {
 }
 
 
-class Times(msgspec.Struct):
+class Histogram(msgspec.Struct):
     """A histogram: how many fell into each bucket, and their sum."""
 
     buckets: list[int]
@@ -45,14 +45,14 @@ class Times(msgspec.Struct):
         self.total += seconds
 
 
-def new_times() -> Times:
-    return Times([0] * (len(BOUNDS) + 1))
+def new_histogram() -> Histogram:
+    return Histogram([0] * (len(BOUNDS) + 1))
 
 
 class WorkerCounts(msgspec.Struct):
     requests: dict[str, int] = {}  # by `operation code`
-    seconds: dict[str, Times] = {}
-    drawing: Times = msgspec.field(default_factory=new_times)
+    seconds: dict[str, Histogram] = {}
+    drawing: Histogram = msgspec.field(default_factory=new_histogram)
     events: dict[str, int] = {}  # by `event reason`
     state: dict[str, int] = {}
     gauges: dict[str, float] = {}

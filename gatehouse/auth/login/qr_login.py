@@ -66,7 +66,7 @@ class StoredStatus(NamedTuple):
     session: str = ""
 
 
-class QrState(NamedTuple):
+class QrLoginStatus(NamedTuple):
     """As the console asks for it. `user` is known from the scan to the exchange."""
 
     status: QrStatus
@@ -103,14 +103,14 @@ class QrLogin:
         request = QrRequest(self._clock(), client.address, browser[:40], _binding(client))
         return f"{self._page}?ticket={self._tickets.make(request).text}"
 
-    async def status(self, text: str, client: ClientInfo) -> QrState:
+    async def status(self, text: str, client: ClientInfo) -> QrLoginStatus:
         """Any other browser than the one that asked gets the answer for an unknown ticket."""
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(client):
-            return QrState(QrStatus.EXPIRED)
+            return QrLoginStatus(QrStatus.EXPIRED)
         stored = await self._read(ticket)
         profile = await self._users.profile(stored.user) if stored.user is not None else None
-        return QrState(stored.status, max(1, round(ticket.expires - self._clock())), profile)
+        return QrLoginStatus(stored.status, max(1, round(ticket.expires - self._clock())), profile)
 
     async def exchange(self, text: str, client: ClientInfo) -> Session:
         await self._throttle.admit_login(client.address)

@@ -10,7 +10,7 @@ from gatehouse.api.contract.console import (
     profile,
     role_perms,
     roles,
-    service_state,
+    service_status,
     sessions,
     user_access,
     users,
@@ -27,5 +27,5 @@ CONSOLE = (
     *role_perms.OPERATIONS,
     *sessions.OPERATIONS,
     *user_access.OPERATIONS,
-    *service_state.OPERATIONS,
+    *service_status.OPERATIONS,
 )

@@ -12,7 +12,7 @@ from gatehouse.api.endpoints.console.online import OnlineEndpoint
 from gatehouse.api.endpoints.console.profile import ProfileEndpoints
 from gatehouse.api.endpoints.console.role_perms import RolePermEndpoints
 from gatehouse.api.endpoints.console.roles import RoleEndpoints
-from gatehouse.api.endpoints.console.service_state import ServiceStateEndpoints
+from gatehouse.api.endpoints.console.service_status import ServiceStatusEndpoints
 from gatehouse.api.endpoints.console.sessions import LiveSessionEndpoints
 from gatehouse.api.endpoints.console.user_access import UserAccessEndpoints
 from gatehouse.api.endpoints.console.user_sheets import UserSheetEndpoints
@@ -40,5 +40,5 @@ def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Rep
         **RolePermEndpoints(service).endpoints(),
         **LiveSessionEndpoints(service).endpoints(),
         **UserAccessEndpoints(service).endpoints(),
-        **ServiceStateEndpoints(service).endpoints(),
+        **ServiceStatusEndpoints(service).endpoints(),
     }

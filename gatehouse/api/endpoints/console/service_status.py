@@ -1,11 +1,11 @@
-"""The state of the service, for the administration page: settings, checks, lockouts."""
+"""The status of the service, for the administration page: settings, checks, lockouts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gatehouse import __version__
-from gatehouse.api.contract.console.service_state import (
+from gatehouse.api.contract.console.service_status import (
     CheckData,
     ChecksData,
     LiftBody,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gatehouse.service import Service
 
 
-class ServiceStateEndpoints:
+class ServiceStatusEndpoints:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._lockouts = service.lockouts

@@ -1,4 +1,4 @@
-"""The state of the service, for the administration page: settings, checks, lockouts."""
+"""The status of the service, for the administration page: settings, checks, lockouts."""
 
 from __future__ import annotations
 
