@@ -100,7 +100,7 @@ class App:
                 raise NoSuchPath(request.path)
             if route is None:
                 raise MethodNotAllowed(", ".join(methods))
-            if not route.secured:
+            if not route.requires_token:
                 return await route.endpoint(request)
             principal = await self._authenticate(request.bearer())
             if route.perms:

@@ -50,7 +50,7 @@ class Route(NamedTuple):
     endpoint: Endpoint
     operation_metrics: OperationMetrics
     # Whether the bearer is checked first; the endpoint is then called with the request and the principal.
-    secured: bool = False
+    requires_token: bool = False
     perms: tuple[str, ...] = ()  # any of them allows the operation (`App` checks); none: every principal may
     parameters: tuple[str, ...] = ()  # their names, in the order of the path
 
@@ -133,9 +133,9 @@ def build_routes(service: Service, renderer: CaptchaRenderer, metrics: Metrics) 
 def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
     perms = (operation.perm, *operation.or_perms) if operation.perm else ()
     # Logout checks the bearer by itself: it needs the session alone, and works while the accounts are unavailable.
-    secured = operation.secured and operation.name != "logout"
+    requires_token = operation.requires_token and operation.name != "logout"
     counted = metrics.operation_metrics(operation.name)
-    return Route(operation.name, endpoint, counted, secured, perms, parameter_names(operation.path))
+    return Route(operation.name, endpoint, counted, requires_token, perms, parameter_names(operation.path))
 
 
 def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:

@@ -67,7 +67,7 @@ def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:
         "tags": [operation.group],
         "responses": {"200": _success(operation, schemas)},
         # Stated even where it is empty: these operations ignore a token.
-        "security": [{"bearer": []}] if operation.secured else [],
+        "security": [{"bearer": []}] if operation.requires_token else [],
     }
     description = _description(operation)
     if description:

@@ -62,7 +62,7 @@ class Operation(NamedTuple):
     query: type[msgspec.Struct] | None = None
     data: Any = None  # a type that msgspec encodes
     produces: str = JSON  # media type of a success
-    secured: bool = False
+    requires_token: bool = False
     # Checked before the endpoint runs. Stated by its current name; the older name allows the operation as well.
     perm: str | None = None
     or_perms: tuple[str, ...] = ()  # each of these allows it as well
@@ -76,7 +76,7 @@ class Operation(NamedTuple):
         return tuple(
             dict.fromkeys(
                 (
-                    *((refusals.AccessTokenInvalid,) if self.secured else ()),
+                    *((refusals.AccessTokenInvalid,) if self.requires_token else ()),
                     *((refusals.NotAllowed,) if self.perm else ()),
                     *((refusals.FieldInvalid,) if self.query else ()),
                     *(BODY_REFUSALS if self.body else ()),

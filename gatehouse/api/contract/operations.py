@@ -92,7 +92,7 @@ AUTH = (
             f"{PREFIX}/auth/logout",
             f"End the session (variant {variant})",
             Group.AUTH,
-            secured=True,
+            requires_token=True,
             refusals=STORE_REFUSALS,
         )
         for method, variant in (("POST", "A"), ("DELETE", "B"))
@@ -111,7 +111,7 @@ OWN_ACCOUNT = (
         "The user who is logged in",
         Group.OWN_ACCOUNT,
         data=UserData,
-        secured=True,
+        requires_token=True,
         refusals=STORE_REFUSALS,
     ),
     Operation(
@@ -121,7 +121,7 @@ OWN_ACCOUNT = (
         "The caller's sessions, newest first",
         Group.OWN_ACCOUNT,
         data=SessionsData,
-        secured=True,
+        requires_token=True,
         refusals=STORE_REFUSALS,
     ),
     Operation(
@@ -131,7 +131,7 @@ OWN_ACCOUNT = (
         "End all sessions of the caller but this one",
         Group.OWN_ACCOUNT,
         data=EndedData,
-        secured=True,
+        requires_token=True,
         refusals=STORE_REFUSALS,
     ),
     Operation(
@@ -140,7 +140,7 @@ OWN_ACCOUNT = (
         f"{PREFIX}/users/me/sessions/{{id}}",
         "End one session of the caller",
         Group.OWN_ACCOUNT,
-        secured=True,
+        requires_token=True,
         refusals=(refusals.NoSuchSession, *STORE_REFUSALS),
     ),
     Operation(
@@ -151,7 +151,7 @@ OWN_ACCOUNT = (
         Group.OWN_ACCOUNT,
         body=PasswordBody,
         body_required=True,
-        secured=True,
+        requires_token=True,
         limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
         refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
     ),

@@ -89,7 +89,7 @@ AUTH = (
         data=QrRequestData,
         body=QrTicketBody,
         body_required=True,
-        secured=True,
+        requires_token=True,
         refusals=_REFUSALS,
     ),
     Operation(
@@ -100,7 +100,7 @@ AUTH = (
         Group.AUTH,
         body=QrTicketBody,
         body_required=True,
-        secured=True,
+        requires_token=True,
         refusals=_REFUSALS,
     ),
     Operation(
@@ -111,7 +111,7 @@ AUTH = (
         Group.AUTH,
         body=QrTicketBody,
         body_required=True,
-        secured=True,
+        requires_token=True,
         refusals=_REFUSALS,
     ),
 )

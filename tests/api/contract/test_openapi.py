@@ -42,7 +42,7 @@ def test_answers_are_as_described(
     mode: schemathesis.GenerationMode,
 ) -> None:
     target = described[operation.path][operation.method]
-    headers = bearer(login(client)) if operation.secured else {}
+    headers = bearer(login(client)) if operation.requires_token else {}
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=target.as_strategy(generation_mode=mode))

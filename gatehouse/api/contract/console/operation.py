@@ -11,4 +11,4 @@ def console_operation(
     name: str, method: str, path: str, summary: str, perm: str | None = None, **more: Any
 ) -> Operation:
     more["refusals"] = (*more.get("refusals", ()), *STORE_REFUSALS)
-    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, secured=True, perm=perm, **more)
+    return Operation(name, method, f"{PREFIX}/{path}", summary, Group.CONSOLE, requires_token=True, perm=perm, **more)

@@ -50,7 +50,7 @@ OPERATIONS = (
         "The caller's profile",
         Group.CONSOLE,
         data=ProfileData,
-        secured=True,
+        requires_token=True,
         refusals=STORE_REFUSALS,
     ),
     Operation(
@@ -60,7 +60,7 @@ OPERATIONS = (
         "Change the caller's profile",
         Group.CONSOLE,
         body=ProfileBody,
-        secured=True,
+        requires_token=True,
         refusals=STORE_REFUSALS,
     ),
     Operation(
@@ -71,7 +71,7 @@ OPERATIONS = (
         Group.CONSOLE,
         body=OwnPasswordBody,
         body_required=True,
-        secured=True,
+        requires_token=True,
         limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
         refusals=(
             refusals.ConfirmationDiffers,
