@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 _RESERVED_NAMES = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
 
 
-def side_menu(menus: Sequence[Menu], profile: Profile, given: Collection[int], language: str) -> list[RouteData]:
+def side_menu(menus: Sequence[Menu], profile: Profile, assigned: Collection[int], language: str) -> list[RouteData]:
     """Those menus that the user's roles show, and for ROOT all of them."""
-    code = ROOT if ROOT in profile.roles else ""
-    shown = with_parents(menus, menus_of_role(menus, code, profile.perms, given))
-    return _Routes(menus, shown, language).below(None)
+    role_code = ROOT if ROOT in profile.roles else ""
+    shown = with_parents(menus, menus_of_role(menus, role_code, profile.perms, assigned))
+    return _Routes(menus, shown, language).children_of(None)
 
 
 class _Routes:
     def __init__(self, menus: Sequence[Menu], shown: Collection[int], language: str) -> None:
         self._language = language
         self._names = set(_RESERVED_NAMES)
-        self._below: dict[int | None, list[Menu]] = {}
+        self._children: dict[int | None, list[Menu]] = {}
         for menu in menus:
             if menu.id in shown and menu.type is not MenuType.BUTTON:
-                self._below.setdefault(menu.parent, []).append(menu)
+                self._children.setdefault(menu.parent, []).append(menu)
 
-    def below(self, parent: int | None) -> list[RouteData]:
-        made = [self._route(menu) for menu in self._below.get(parent, [])]
-        return made if parent is not None else [_with_layout(route) for route in made]
+    def children_of(self, parent: int | None) -> list[RouteData]:
+        routes = [self._route(menu) for menu in self._children.get(parent, [])]
+        return routes if parent is not None else [_with_layout(route) for route in routes]
 
     def _route(self, menu: Menu) -> RouteData:
         title = CHINESE.get(menu.name, menu.name) if self._language == "zh" else menu.name
@@ -57,7 +57,7 @@ class _Routes:
             meta=meta,
             component=menu.component or None,
             redirect=menu.redirect or None,
-            children=self.below(menu.id),
+            children=self.children_of(menu.id),
         )
         if menu.type is MenuType.LINK and menu.component == IFRAME:
             meta.externalUrl = menu.external_url
