@@ -1,7 +1,7 @@
 """The application: finds the route, checks bearer and perm, calls the endpoint; the catch-all error handler.
 
-It speaks RSGI, the native interface of the server, because the busy paths of the contract are fixed: a dictionary
-finds them, and everything a framework would add on top costs more than the request itself.
+It implements RSGI, the native interface of the server. Most paths are static, so they are looked up in a dictionary;
+what a framework would add on top costs more than the request itself.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class App:
             # The head is sent already, so all that is left is to end the stream.
             log.warning("store unavailable", problem=str(outage))
         except RSGIProtocolClosed:
-            pass  # the client went while something was on its way to it
+            pass  # the client has disconnected
 
     def _with_parameters(self, request: Request) -> Methods | None:
         found = self._routes.match(request.path)

@@ -1,6 +1,6 @@
 """Writes audit events to the accounts database: from a bounded queue, in batches, by a task of its own.
 
-When the queue is full (the database has been away for long) an event is kept as a log line only, and counted as lost.
+When the queue is full (the database is unavailable for long) an event is kept as a log line only, and counted as lost.
 An event that the database refuses for its values is lost too, and no other with it. A stop writes what is queued.
 """
 

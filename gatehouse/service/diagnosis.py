@@ -26,7 +26,7 @@ CLOCK_WARNING_SECONDS = 5.0
 LOW_SPACE_BYTES = 500 * 2**20
 # By IP version: a network of proxies is not wider than this.
 WIDEST_PREFIX = {4: 16, 6: 48}
-# Nothing was signed before this program was written.
+# A clock before this time is wrong: nothing was signed before this program was written.
 EARLIEST = 1_760_000_000
 
 

@@ -122,7 +122,7 @@ class Settings:
     limit_captcha_address: Rate = setting(Rate(120, 60), "Captchas for one address, counted in each worker.", rate)
     limit_refresh_address: Rate = setting(Rate(300, 60), "Refresh attempts from one address.", rate)
     limit_password_user: Rate = setting(
-        Rate(10, 3600), "Attempts of one user to change the own password, successful or not.", rate
+        Rate(10, 3600), "Attempts of one user to change their own password, successful or not.", rate
     )
     second_factor: str = setting(
         "optional",

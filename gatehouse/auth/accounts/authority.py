@@ -114,7 +114,7 @@ def require_manage(actor: Actor, user: int, holds: Iterable[RoleGrant]) -> None:
 
 def require_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) -> None:
     if not may_define_role(actor, before, after):
-        raise CannotGrant(f"role {after.code} is not for user {actor.user} to change")
+        raise CannotGrant(f"user {actor.user} may not change role {after.code}")
 
 
 def require_others(actor: Actor, users: Iterable[int]) -> None:

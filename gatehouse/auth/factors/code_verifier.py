@@ -1,4 +1,4 @@
-"""Whether a code is right, and that it is used once.
+"""Verifies TOTP and recovery codes, and marks them as used.
 
 `check` changes nothing, and takes the same time for a user without a factor, who is checked against a decoy. `use` is
 one atomic step in which exactly one caller succeeds, on all nodes together: a value in state for the code of an app, an

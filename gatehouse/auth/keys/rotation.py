@@ -46,7 +46,7 @@ class KeyRotation:
         self._algorithm = algorithm
 
     async def rotate(self, client: ClientInfo) -> StoredKey | None:
-        """A new key; None if another node has made one in this moment."""
+        """A new key; None if another node has rotated at the same time."""
         await self._ring.load()
         return await self._replace(self._newest(), client, KeyChangeReason.OPERATOR)
 

@@ -1,4 +1,4 @@
-"""The units under which an address is counted.
+"""Maps an address to its rate-limit buckets.
 
 An IPv4 address counts by itself. A provider hands one customer an IPv6 network of /64 to /48, so IPv6 counts under all
 three widths; the wider ones hold several customers and are allowed more.

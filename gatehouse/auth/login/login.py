@@ -1,4 +1,4 @@
-"""Login, in this order and no other: a place in the hash queue, the limit of the address, captcha and limit of all
+"""The steps of a login, in this order: a slot in the hash queue, the limit of the address, captcha and limit of all
 logins, lockout, password, second factor, session. Each step refuses before the next one costs anything.
 """
 

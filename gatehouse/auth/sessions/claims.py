@@ -65,7 +65,7 @@ def _claim(role: str, scope: int, departments: tuple[int, ...] = ()) -> dict[str
 
 
 def reductions(claims: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The claims, then with less and less in them. A part that is left out leaves the reader with less to allow."""
+    """The claims, then smaller and smaller versions; leaving a part out can only reduce what they allow."""
     yield claims
     claims = {name: value for name, value in claims.items() if name != "perms"}
     yield claims

@@ -1,4 +1,4 @@
-"""Accounts: what is true for years. Users, roles, perms, departments, signing keys, audit trail.
+"""Accounts: long-lived data. Users, roles, perms, departments, signing keys, audit trail.
 
 One implementation in SQLAlchemy Core serves every SQL engine; none of it is on the hot path.
 """

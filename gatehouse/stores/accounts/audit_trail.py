@@ -48,7 +48,7 @@ _WRITTEN = AuditEntry._fields[1:]  # all but the id
 
 async def write(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
     """Append in the caller's transaction, so that a change and its event are committed together."""
-    # As plain tuples to the driver: there is an event for every refresh, and to look at each value costs most of it.
+    # As plain tuples to the driver: there is an event for every refresh, and SQLAlchemy would look at each value.
     await db.exec_driver_sql(_insert_statement(db.dialect), [tuple(entry[1:]) for entry in entries])
     await count_logins(db, [(entry.at, entry.user) for entry in entries if entry.event == LOGIN and entry.user])
     await count_failures(db, [(entry.at, _event_count(entry)) for entry in entries if entry.event == LOGIN_FAILED])

@@ -127,7 +127,7 @@ def _department(row: Any, members: int = 0) -> Department:
 def below(tops: Sequence[int]) -> Select[Any]:
     """The ids of these departments and of all below them."""
     tree = select(departments.c.id).where(departments.c.id.in_(tops)).cte("tree", recursive=True)
-    # UNION without ALL ends even where the tree leads in a circle.
+    # UNION without ALL stops at cycles.
     tree = tree.union(select(departments.c.id).where(departments.c.parent == tree.c.id))
     return select(tree.c.id)
 

@@ -35,7 +35,7 @@ SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class UserFilter:
-    """What is left out filters nothing."""
+    """A field that is not set does not filter."""
 
     keywords: str = ""  # in the username, the nickname or the mobile number
     enabled: bool | None = None

@@ -134,7 +134,7 @@ def _disabled_above() -> Select[Any]:
         .where(departments.c.id == bindparam("department"))
         .cte("way_up", recursive=True)
     )
-    # UNION without ALL ends even where the way up leads in a circle.
+    # UNION without ALL stops at cycles.
     way_up = way_up.union(
         select(departments.c.id, departments.c.parent, departments.c.enabled).where(departments.c.id == way_up.c.parent)
     )

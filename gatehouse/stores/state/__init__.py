@@ -1,1 +1,1 @@
-"""What is true right now, behind one protocol: sessions, used captchas, counters, user epochs."""
+"""Short-lived data that all workers share, behind one protocol: sessions, used captchas, counters, user epochs."""

@@ -1,7 +1,7 @@
 """State: short-lived data that all workers and nodes share. Sessions, used captchas, counters, user epochs.
 
-This is the hot path, so each engine is written for itself behind the one `State` protocol; every operation is
-atomic, and what it reports has been made durable by the engine's own measure before it returns. An engine that
+This is the hot path, so each engine has its own implementation behind the one `State` protocol; every operation is
+atomic, and what it reports is as durable as the engine can make it before it returns (`durability`). An engine that
 cannot answer raises `StoreUnavailable`. Losing state logs everybody out and loses nothing else.
 
 Times are seconds since the epoch, passed in by the caller; an engine never reads a clock.

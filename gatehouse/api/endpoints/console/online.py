@@ -38,7 +38,7 @@ class OnlineEndpoint:
 
     async def events(self, _request: Request, principal: Principal) -> Reply:
         connected = self._presence.connected(principal.claims.user)
-        connected.__enter__()  # refused here, while there is still an answer to refuse with
+        connected.__enter__()  # may raise, so before the response has begun
 
         async def send(transport: Transport, protocol: HTTPProtocol) -> None:
             gone, stopping = protocol.client_disconnect(), self._presence.stopping.wait()

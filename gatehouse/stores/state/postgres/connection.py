@@ -69,7 +69,7 @@ class Connection:
         self._driver = driver
         self._prepared: dict[Statement, Any] = {}
         self.pid: int = driver.get_server_pid()
-        self.ticks = 0  # how long it has been at work, by the pool's count
+        self.ticks = 0  # of the pool, since the current statement was sent
 
     @classmethod
     async def open(cls, url: str, name: str, abandoned: Sequence[int]) -> Connection:

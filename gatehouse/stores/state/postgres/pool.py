@@ -171,7 +171,7 @@ class Pool:
         return results
 
     async def _open(self) -> None:
-        """One more connection; as long as there is none at all, again and again."""
+        """Open one more connection; retry while there is none."""
         tries = 0
         while True:
             abandoned = tuple(self._abandoned)

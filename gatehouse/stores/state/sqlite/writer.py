@@ -80,7 +80,7 @@ class Writer:
         connection.close()
 
     def _next(self) -> list[_Job]:
-        """All that is there, and at least something; nothing when it is time to stop."""
+        """All queued jobs, waiting for at least one; empty when the writer closes."""
         jobs: list[_Job] = []
         while not jobs or (len(jobs) < BATCH_LIMIT and not self._batches.empty()):
             batch = self._batches.get()

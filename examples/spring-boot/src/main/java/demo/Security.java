@@ -52,7 +52,7 @@ class Security {
         .addFilterBefore((request, response, chain) -> {
           try {
             chain.doFilter(request, response);
-          } catch (AuthenticationServiceException away) {
+          } catch (AuthenticationServiceException unavailable) {
             answer((HttpServletResponse) response, 503, "C0300", "The service is not available, try again in a moment");
           }
         }, BearerTokenAuthenticationFilter.class)
