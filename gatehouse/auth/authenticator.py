@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.login import Login, LoginForm
-    from gatehouse.auth.login.places import Places
+    from gatehouse.auth.login.login_history import LoginHistory
     from gatehouse.auth.sessions.profiles import Profiles
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.auth.sessions.tokens import AccessTokens, Claims, RefreshTokens
@@ -38,7 +38,7 @@ class Authenticator:
         self,
         *,
         login: Login,
-        places: Places,
+        login_history: LoginHistory,
         sessions: Sessions,
         profiles: Profiles,
         access: AccessTokens,
@@ -49,7 +49,7 @@ class Authenticator:
         access_ttl: int,
     ) -> None:
         self._login = login
-        self._places = places
+        self._login_history = login_history
         self._sessions = sessions
         self._profiles = profiles
         self._access = access
@@ -72,7 +72,7 @@ class Authenticator:
             raise CredentialsWrong("disabled while logging in")
         detail = {"factor": factor} if factor else None
         self._audit.record(Event.LOGIN, client, user=session.user, session=session.id, detail=detail)
-        await self._places.record(session, client)
+        await self._login_history.record(session, client)
         return tokens
 
     async def refresh(self, token: str, client: ClientInfo) -> TokenSet:

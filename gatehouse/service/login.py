@@ -9,7 +9,7 @@ from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.captcha_check import CaptchaCheck
 from gatehouse.auth.login.login import Login
-from gatehouse.auth.login.places import Places
+from gatehouse.auth.login.login_history import LoginHistory
 from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
 from gatehouse.auth.sessions.claims import ClaimSet
 from gatehouse.auth.sessions.profiles import Profiles
@@ -29,7 +29,7 @@ class LoginServices(NamedTuple):
     challenges: Challenges
     access: AccessTokens
     refresh: RefreshTokens
-    places: Places
+    login_history: LoginHistory
     authenticator: Authenticator
 
 
@@ -37,7 +37,7 @@ def open_login(core: Core, second_factor: SecondFactor) -> LoginServices:
     challenges = _open_challenges(core)
     access = _open_access_tokens(core)
     refresh = RefreshTokens(*_derive_each(core.ring.secrets, REFRESH_PURPOSE))
-    places = Places(
+    login_history = LoginHistory(
         store=core.stores.login_places,
         trail=core.stores.trail,
         sessions=core.sessions,
@@ -46,7 +46,7 @@ def open_login(core: Core, second_factor: SecondFactor) -> LoginServices:
     )
     authenticator = Authenticator(
         login=_open_password_login(core, challenges, second_factor),
-        places=places,
+        login_history=login_history,
         sessions=core.sessions,
         profiles=Profiles(core.stores.users, core.clock),
         access=access,
@@ -56,7 +56,7 @@ def open_login(core: Core, second_factor: SecondFactor) -> LoginServices:
         clock=core.clock,
         access_ttl=core.settings.access_ttl,
     )
-    return LoginServices(challenges, access, refresh, places, authenticator)
+    return LoginServices(challenges, access, refresh, login_history, authenticator)
 
 
 def rekey(secrets: Sequence[bytes], refresh: RefreshTokens, challenges: Challenges) -> None:

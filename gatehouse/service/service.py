@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.keys.ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha import Challenges
-    from gatehouse.auth.login.places import Places
+    from gatehouse.auth.login.login_history import LoginHistory
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed
     from gatehouse.auth.sessions.event_delivery import EventDelivery
@@ -80,7 +80,7 @@ class Service:
     accounts: Accounts
     self_service: SelfService
     factors: FactorServices
-    places: Places
+    login_history: LoginHistory
     activity_log: ActivityLog
     live_sessions: LiveSessions
     lockouts: Lockouts
@@ -180,7 +180,7 @@ def open_service(
         challenges=login.challenges,
         access=login.access,
         refresh=login.refresh,
-        places=login.places,
+        login_history=login.login_history,
         authenticator=login.authenticator,
         accounts=managed.accounts,
         self_service=managed.self_service,

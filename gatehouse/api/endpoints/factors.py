@@ -33,7 +33,7 @@ class FactorEndpoints:
         self._enrolment = service.factors.enrolment
         self._own_passkeys = service.factors.own_passkeys
         self._administration = service.factors.administration
-        self._places = service.places
+        self._login_history = service.login_history
         self._forced = service.factors.forced_enrolment
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
@@ -56,7 +56,7 @@ class FactorEndpoints:
         return success(data, request.language)
 
     async def logins(self, request: Request, principal: Principal) -> Reply:
-        recent = await self._places.recent(principal.claims.user)
+        recent = await self._login_history.recent(principal.claims.user)
         listed = [
             LoginData(
                 iso_time(each.at), each.address, each.browser, each.factor, each.session, each.active, each.new_place

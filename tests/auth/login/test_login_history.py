@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.login.places import place_of
+from gatehouse.auth.login.login_history import login_place
 from gatehouse.stores.accounts import login_places
 from gatehouse.stores.accounts.login_places import LoginPlaces
 from tests.support.inprocess import InProcess
@@ -83,10 +83,10 @@ def test_recent_logins_are_listed_newest_first(gatehouse: InProcess) -> None:
 
 
 def test_a_place_is_stored_as_a_digest() -> None:
-    place = place_of(ClientInfo("192.0.2.7", FIREFOX["User-Agent"]))
+    place = login_place(ClientInfo("192.0.2.7", FIREFOX["User-Agent"]))
     assert len(place) == 64
-    assert place == place_of(ClientInfo("192.0.2.99", NEWER["User-Agent"]))
-    assert place_of(ClientInfo("", "")) == place_of(ClientInfo("unix", ""))
+    assert place == login_place(ClientInfo("192.0.2.99", NEWER["User-Agent"]))
+    assert login_place(ClientInfo("", "")) == login_place(ClientInfo("unix", ""))
 
 
 def test_places_of_a_user_are_bounded(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""Places of logins: a login from a place that is new for the user is an audit event, and shown to the user.
+"""Recent logins of a user, and whether one comes from a new place: then it is an audit event, and shown to the user.
 
-A place is a network (IPv4 /24, IPv6 /48) with a kind of browser on a kind of system. The first place of a user is
+A login place is a network (IPv4 /24, IPv6 /48) with a kind of browser on a kind of system. The first place of a user is
 recorded without such an event: there is nothing to compare it with.
 """
 
@@ -41,7 +41,7 @@ class RecentLogin(NamedTuple):
     new_place: bool
 
 
-class Places:
+class LoginHistory:
     def __init__(
         self,
         *,
@@ -60,7 +60,7 @@ class Places:
     async def record(self, session: Session, client: ClientInfo) -> None:
         """Record the place of a login. If that fails, the login succeeds all the same."""
         try:
-            new = await self._store.record(session.user, place_of(client), self._clock())
+            new = await self._store.record(session.user, login_place(client), self._clock())
         except StoreUnavailable as problem:
             log.warning("the place of a login was not recorded", user=session.user, problem=str(problem))
             return
@@ -78,7 +78,7 @@ class Places:
         return logins[:RECENT_LIMIT]
 
 
-def place_of(client: ClientInfo) -> str:
+def login_place(client: ClientInfo) -> str:
     return hashlib.sha256(
         f"{_network(client.address)}|{browser(client.user_agent)}".encode(errors="replace")
     ).hexdigest()
