@@ -54,7 +54,7 @@ def main() -> None:
             return await state.session_status(session)
 
         async def metrics() -> None:
-            tally.record_answer("00000", 0.0001)
+            tally.record_response("00000", 0.0001)
 
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),

@@ -19,8 +19,8 @@ from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.contract.operation import PREFIX
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
-from gatehouse.api.http.reply import Headers, Reply, Stream, failure, plain_failure
 from gatehouse.api.http.request import Request
+from gatehouse.api.http.response import Headers, Response, Stream, failure, plain_failure
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.refusals import NotAllowed, Refused
@@ -59,7 +59,7 @@ class App:
         https = service.settings.issuer.startswith("https://")
         self._hsts_headers = [("strict-transport-security", HSTS)] if https else []
         self._tracer = _tracer(service.settings.traces)
-        self._respond = self._answer_traced if self._tracer else self._answer
+        self._respond = self._dispatch_traced if self._tracer else self._dispatch
         # Unique for the life of the process, and a different one in every process.
         self._id_prefix = secrets.token_hex(6)
         self._request_counter = itertools.count(1)
@@ -80,21 +80,21 @@ class App:
         request = Request(scope, protocol, self._request_id(scope), self._trusted)
         methods = self._routes.exact(request.path) or self._with_parameters(request)
         route = methods.get(request.method) if methods else None
-        reply = self._cors.preflight(request, methods or ()) if self._cors is not None else None
-        if reply is None:
-            reply = await self._respond(request, route, methods)
-        headers = [*reply.headers, *self._hsts_headers, ("x-request-id", request.id)]
+        response = self._cors.preflight(request, methods or ()) if self._cors is not None else None
+        if response is None:
+            response = await self._respond(request, route, methods)
+        headers = [*response.headers, *self._hsts_headers, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
-        if reply.__class__ is Stream:
-            await self._stream(reply, headers, protocol)
+        if response.__class__ is Stream:
+            await self._stream(response, headers, protocol)
         else:
-            protocol.response_bytes(reply.status, headers, reply.body)
-        (route.operation_metrics if route else self._unrouted_metrics).record_answer(
-            reply.code, perf_counter() - started
+            protocol.response_bytes(response.status, headers, response.body)
+        (route.operation_metrics if route else self._unrouted_metrics).record_response(
+            response.code, perf_counter() - started
         )
 
-    async def _answer(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:
+    async def _dispatch(self, request: Request, route: Route | None, methods: Methods | None) -> Response:
         try:
             if methods is None:
                 raise NoSuchPath(request.path)
@@ -116,17 +116,17 @@ class App:
             log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
 
-    async def _answer_traced(self, request: Request, route: Route | None, methods: Methods | None) -> Reply:
+    async def _dispatch_traced(self, request: Request, route: Route | None, methods: Methods | None) -> Response:
         if self._tracer is None:
-            return await self._answer(request, route, methods)
+            return await self._dispatch(request, route, methods)
         with self._tracer.span(request, route.operation if route else "none") as span:
-            reply = await self._answer(request, route, methods)
-            self._tracer.record_answer(span, reply)
-            return reply
+            response = await self._dispatch(request, route, methods)
+            self._tracer.record_response(span, response)
+            return response
 
-    async def _stream(self, reply: Stream, headers: Headers, protocol: HTTPProtocol) -> None:
+    async def _stream(self, response: Stream, headers: Headers, protocol: HTTPProtocol) -> None:
         try:
-            await reply.send(protocol.response_stream(reply.status, headers), protocol)
+            await response.send(protocol.response_stream(response.status, headers), protocol)
         except StoreUnavailable as outage:
             # The head is sent already, so all that is left is to end the stream.
             log.warning("store unavailable", problem=str(outage))
@@ -142,7 +142,7 @@ class App:
             request.parameters = dict(zip(methods[request.method].parameters, values, strict=True))
         return methods
 
-    def _failure(self, problem: Exception, request: Request) -> Reply:
+    def _failure(self, problem: Exception, request: Request) -> Response:
         path = request.path
         if path.startswith(self._api_prefix) and path[len(self._api_prefix) :][:1] in {"", "/"}:
             return failure(problem, request.language)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.contract.operation import Operation
-    from gatehouse.api.http.reply import Reply
+    from gatehouse.api.http.response import Response
     from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.service import Service
 
-    Endpoint = Callable[..., Awaitable[Reply]]
+    Endpoint = Callable[..., Awaitable[Response]]
 
 Methods = dict[str, "Route"]
 

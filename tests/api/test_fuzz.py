@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gatehouse.api.http.client_address import client_address, peer_address
-from gatehouse.api.http.reply import language_of
+from gatehouse.api.http.response import language_of
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.sessions.tokens import RefreshTokens
 from gatehouse.parsing import networks

@@ -1,1 +1,1 @@
-"""One class for each group of operations: reads the request, calls `auth/`, builds the reply."""
+"""One class for each group of operations: reads the request, calls `auth/`, builds the response."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import CaptchaData, LoginBody, RefreshBody, TokenData
 from gatehouse.api.http.fair_lock import FairLock
-from gatehouse.api.http.reply import Reply, success
 from gatehouse.api.http.request import Request, either
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.login.login import LoginForm
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.front_ends import FrontEnd
@@ -36,7 +36,7 @@ class AuthEndpoints:
         self._drawing = FairLock(CAPTCHAS_WAITING)
         self._metrics = metrics
 
-    async def captcha(self, request: Request) -> Reply:
+    async def captcha(self, request: Request) -> Response:
         self._throttle.admit_captcha(request.client.address)
         async with self._drawing:
             challenge = self._challenges.issue(self._clock())
@@ -45,7 +45,7 @@ class AuthEndpoints:
             self._metrics.record_captcha(perf_counter() - started)
         return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
 
-    async def login(self, request: Request) -> Reply:
+    async def login(self, request: Request) -> Response:
         body = await request.fields(LoginBody, forms=True)
         username = body.username.strip()
         if not username:
@@ -65,18 +65,18 @@ class AuthEndpoints:
             await self._front_ends.remember(tokens.session, FrontEnd.FORM)
         return _tokens(tokens, request)
 
-    async def refresh(self, request: Request) -> Reply:
+    async def refresh(self, request: Request) -> Response:
         body = await request.fields(RefreshBody, forms=True)
         token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
         if not token:
             raise FieldMissing("refreshToken")
         return _tokens(await self._authenticator.refresh(token, request.client), request)
 
-    async def logout(self, request: Request) -> Reply:
+    async def logout(self, request: Request) -> Response:
         await self._authenticator.logout(request.bearer(), request.client)
         return success(language=request.language)
 
 
-def _tokens(tokens: TokenSet, request: Request) -> Reply:
+def _tokens(tokens: TokenSet, request: Request) -> Response:
     data = TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in)
     return success(data, request.language)

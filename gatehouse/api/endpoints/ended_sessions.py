@@ -17,7 +17,7 @@ import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.endpoints.introspection import bad_request, service_key, unknown_service
-from gatehouse.api.http.reply import Reply, Stream, resource
+from gatehouse.api.http.response import Response, Stream, raw_response
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
 
@@ -64,7 +64,7 @@ class EndedSessionsEndpoints:
         # For this many seconds after its end a session may still have tokens that have not expired.
         self._kept_seconds = service.settings.access_ttl + CLOCK_SKEW_SECONDS
 
-    async def stream(self, request: Request) -> Reply:
+    async def stream(self, request: Request) -> Response:
         key = service_key(request)
         if await self._service_keys.owner(key) is None:
             return unknown_service("events")
@@ -100,7 +100,7 @@ class EndedSessionsEndpoints:
             if not more:
                 await wait_for(change, HEARTBEAT_SECONDS)
 
-    async def poll(self, request: Request) -> Reply:
+    async def poll(self, request: Request) -> Response:
         owner = await self._service_keys.owner(service_key(request))
         if owner is None:
             return unknown_service("events")
@@ -116,7 +116,7 @@ class EndedSessionsEndpoints:
             min(asked.max_events, MAX_EVENTS),
             0.0 if asked.return_immediately else MAX_POLL_SECONDS,
         )
-        return resource(
+        return raw_response(
             _encode({"sets": delivery.tokens, "moreAvailable": delivery.more_available}), "application/json"
         )
 

@@ -18,7 +18,7 @@ from gatehouse.api.contract.factors import (
 )
 from gatehouse.api.endpoints.passkeys import passkey_data
 from gatehouse.api.endpoints.times import iso_time
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ class FactorEndpoints:
         self._login_history = service.login_history
         self._forced = service.factors.forced_enrolment
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "begin_enrolment": self.begin_enrolment,
             "confirm_enrolment": self.confirm_enrolment,
@@ -48,14 +48,14 @@ class FactorEndpoints:
             "renew_recovery_codes": self.renew_recovery_codes,
         }
 
-    async def second_factor(self, request: Request, principal: Principal) -> Reply:
+    async def second_factor(self, request: Request, principal: Principal) -> Response:
         status = await self._enrolment.status(principal.claims.user)
         passkeys = [passkey_data(each) for each in await self._own_passkeys.all(principal.claims.user)]
         by_password = await self._administration.password_login(principal.profile.user.username)
         data = SecondFactorData(status.totp, passkeys, status.recovery_codes_left, by_password)
         return success(data, request.language)
 
-    async def logins(self, request: Request, principal: Principal) -> Reply:
+    async def logins(self, request: Request, principal: Principal) -> Response:
         recent = await self._login_history.recent(principal.claims.user)
         listed = [
             LoginData(
@@ -65,33 +65,33 @@ class FactorEndpoints:
         ]
         return success(LoginsData(listed), request.language)
 
-    async def begin_totp(self, request: Request, principal: Principal) -> Reply:
+    async def begin_totp(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(CurrentPasswordBody)
         new = await self._enrolment.begin(principal, body.currentPassword, request.client)
         return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
 
-    async def confirm_totp(self, request: Request, principal: Principal) -> Reply:
+    async def confirm_totp(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(FactorCodeBody)
         user, session = principal.claims.user, principal.claims.session
         codes = await self._enrolment.confirm(user, body.code, request.client, session)
         return success(RecoveryCodesData(codes), request.language)
 
-    async def end_totp(self, request: Request, principal: Principal) -> Reply:
+    async def end_totp(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(FactorProofBody)
         await self._enrolment.end(principal, body.currentPassword, body.code, request.client)
         return success(language=request.language)
 
-    async def renew_recovery_codes(self, request: Request, principal: Principal) -> Reply:
+    async def renew_recovery_codes(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(FactorProofBody)
         codes = await self._enrolment.renew_recovery_codes(principal, body.currentPassword, body.code, request.client)
         return success(RecoveryCodesData(codes), request.language)
 
-    async def begin_enrolment(self, request: Request) -> Reply:
+    async def begin_enrolment(self, request: Request) -> Response:
         body = await request.fields(EnrolmentTicketBody)
         new = await self._forced.begin(body.ticket)
         return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
 
-    async def confirm_enrolment(self, request: Request) -> Reply:
+    async def confirm_enrolment(self, request: Request) -> Response:
         body = await request.fields(EnrolmentCodeBody)
         codes = await self._forced.confirm(body.ticket, body.code, request.client)
         return success(RecoveryCodesData(codes), request.language)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
-from gatehouse.api.http.reply import Reply, resource
+from gatehouse.api.http.response import Response, raw_response
 from gatehouse.auth.refusals import AccessTokenInvalid
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class IntrospectionEndpoint:
         self._issuer = service.settings.public_url
         self._audience = service.settings.audience
 
-    async def introspect(self, request: Request) -> Reply:
+    async def introspect(self, request: Request) -> Response:
         if await self._service_keys.owner(service_key(request)) is None:
             return unknown_service("introspection")
         try:
@@ -35,7 +35,7 @@ class IntrospectionEndpoint:
             form = {}
         if "token" not in form:
             return bad_request()
-        return resource(await self._introspect(form["token"]), "application/json")
+        return raw_response(await self._introspect(form["token"]), "application/json")
 
     async def _introspect(self, token: str) -> bytes:
         """A token that is not valid is inactive; the reason is not disclosed (RFC 7662, 2.2)."""
@@ -61,13 +61,13 @@ class IntrospectionEndpoint:
         )
 
 
-def unknown_service(realm: str) -> Reply:
+def unknown_service(realm: str) -> Response:
     authenticate = ("www-authenticate", f'Bearer realm="{realm}"')
-    return resource(b'{"error":"invalid_client"}', "application/json", status=401, extra=[authenticate])
+    return raw_response(b'{"error":"invalid_client"}', "application/json", status=401, extra=[authenticate])
 
 
-def bad_request() -> Reply:
-    return resource(b'{"error":"invalid_request"}', "application/json", status=400)
+def bad_request() -> Response:
+    return raw_response(b'{"error":"invalid_request"}', "application/json", status=400)
 
 
 def service_key(request: Request) -> str | None:

@@ -17,7 +17,7 @@ from gatehouse.api.contract.passkeys import (
 )
 from gatehouse.api.contract.schemas import TokenData
 from gatehouse.api.endpoints.times import iso_time
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.factors.own_passkeys import Proof
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PasskeyEndpoints:
         self._own = service.factors.own_passkeys
         self._authenticator = service.authenticator
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "passkey_options": self.login_options,
             "passkey_login": self.login,
@@ -46,36 +46,36 @@ class PasskeyEndpoints:
             "set_password_login": self.set_password_login,
         }
 
-    async def login_options(self, request: Request) -> Reply:
+    async def login_options(self, request: Request) -> Response:
         return success(CeremonyData(self._ceremonies.login_options()), request.language)
 
-    async def login(self, request: Request) -> Reply:
+    async def login(self, request: Request) -> Response:
         body = await request.fields(PasskeyLoginBody)
         session = await self._login.log_in(msgspec.to_builtins(body.credential), request.client)
         tokens = await self._authenticator.issue(session, request.client, "passkey")
         return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
 
-    async def new_options(self, request: Request, principal: Principal) -> Reply:
+    async def new_options(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(ProofBody)
         proof = _proof(body.currentPassword, body.credential)
         options = await self._own.options(principal, proof, request.client)
         return success(CeremonyData(options), request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Reply:
+    async def add(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(NewPasskeyBody)
         credential: dict[str, Any] = msgspec.to_builtins(body.credential)
         transports = credential["response"].pop("transports") or []
         passkey = await self._own.register(principal, credential, body.name or "", transports, request.client)
         return success(passkey_data(passkey), request.language)
 
-    async def remove(self, request: Request, principal: Principal) -> Reply:
+    async def remove(self, request: Request, principal: Principal) -> Response:
         passkey = request.path_id()
         body = await request.fields(ProofBody)
         proof = _proof(body.currentPassword, body.credential)
         await self._own.remove(principal, passkey, proof, request.client)
         return success(language=request.language)
 
-    async def set_password_login(self, request: Request, principal: Principal) -> Reply:
+    async def set_password_login(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(PasswordLoginBody)
         proof = _proof(body.currentPassword, body.credential)
         await self._own.set_password_login(principal, proof, request.client, on=body.enabled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.password_links import LinkOwnerData, PasswordByLinkBody, PasswordLinkBody
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,14 +18,14 @@ class PasswordLinkEndpoints:
     def __init__(self, service: Service) -> None:
         self._links = service.password_links
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"password_link_owner": self.owner, "set_password_by_link": self.use}
 
-    async def owner(self, request: Request) -> Reply:
+    async def owner(self, request: Request) -> Response:
         body = await request.fields(PasswordLinkBody)
         return success(LinkOwnerData(await self._links.owner(body.ticket, request.client)), request.language)
 
-    async def use(self, request: Request) -> Reply:
+    async def use(self, request: Request) -> Response:
         body = await request.fields(PasswordByLinkBody)
         await self._links.use(body.ticket, body.newPassword, request.client)
         return success(language=request.language)

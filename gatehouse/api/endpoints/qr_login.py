@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.qr_login import NewQrTicketData, QrRequestData, QrStatusData, QrTicketBody, QrTicketQuery
 from gatehouse.api.contract.schemas import TokenData
 from gatehouse.api.endpoints.times import iso_time
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.login.qr_login import TICKET_SECONDS
 from gatehouse.user_agent import browser
 
@@ -25,7 +25,7 @@ class QrEndpoints:
         self._authenticator = service.authenticator
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "qr_generate": self.generate,
             "qr_status": self.status,
@@ -35,12 +35,12 @@ class QrEndpoints:
             "qr_refuse": self.refuse,
         }
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: Request) -> Response:
         client = request.client
         ticket = self._qr.generate(client, browser(client.user_agent))
         return success(NewQrTicketData(ticket, TICKET_SECONDS), request.language)
 
-    async def status(self, request: Request) -> Reply:
+    async def status(self, request: Request) -> Response:
         ticket = request.query_as(QrTicketQuery).ticket
         found = await self._qr.status(ticket, request.client)
         user = found.user.user if found.user else None
@@ -53,23 +53,23 @@ class QrEndpoints:
         )
         return success(data, request.language)
 
-    async def login(self, request: Request) -> Reply:
+    async def login(self, request: Request) -> Response:
         body = await request.fields(QrTicketBody)
         session = await self._qr.exchange(body.ticket, request.client)
         tokens = await self._authenticator.issue(session, request.client, "qr")
         return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
 
-    async def scan(self, request: Request, principal: Principal) -> Reply:
+    async def scan(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(QrTicketBody)
         asked = await self._qr.scan(body.ticket, principal)
         return success(QrRequestData(asked.browser, asked.address, iso_time(asked.asked)), request.language)
 
-    async def confirm(self, request: Request, principal: Principal) -> Reply:
+    async def confirm(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(QrTicketBody)
         await self._qr.confirm(body.ticket, principal, request.client)
         return success(language=request.language)
 
-    async def refuse(self, request: Request, principal: Principal) -> Reply:
+    async def refuse(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(QrTicketBody)
         await self._qr.refuse(body.ticket, principal, request.client)
         return success(language=request.language)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.contract.openapi import document
-from gatehouse.api.http.reply import Reply, resource
+from gatehouse.api.http.response import Response, raw_response
 from gatehouse.api.pages.files import StaticFile
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.ring import JWKS_MAX_AGE
@@ -40,33 +40,33 @@ class SystemEndpoints:
         described = msgspec.json.format(msgspec.json.encode(document(service.settings)), indent=1)
         self._openapi = StaticFile(described, ".json", cache="no-cache")  # half a megabyte, and a twentieth compressed
 
-    async def live(self, _request: Request) -> Reply:
-        return resource(b'{"status":"live"}', "application/json")
+    async def live(self, _request: Request) -> Response:
+        return raw_response(b'{"status":"live"}', "application/json")
 
-    async def ready(self, _request: Request) -> Reply:
+    async def ready(self, _request: Request) -> Response:
         checks = {"accounts": self._database.ping(), "state": self._state.ping()}
         results = await asyncio.gather(*(_answers(check) for check in checks.values()))
         state = dict(zip(checks, ("up" if up else "down" for up in results), strict=True))
-        return resource(
+        return raw_response(
             msgspec.json.encode({"status": "ready" if all(results) else "not ready", **state}),
             "application/json",
             status=200 if all(results) else 503,
         )
 
-    async def jwks(self, _request: Request) -> Reply:
-        return resource(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)
+    async def jwks(self, _request: Request) -> Response:
+        return raw_response(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)
 
-    async def metadata(self, _request: Request) -> Reply:
-        return resource(self._metadata, "application/json", cache=JWKS_CACHE)
+    async def metadata(self, _request: Request) -> Response:
+        return raw_response(self._metadata, "application/json", cache=JWKS_CACHE)
 
-    async def metrics(self, _request: Request) -> Reply:
-        return resource(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8")
+    async def metrics(self, _request: Request) -> Response:
+        return raw_response(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8")
 
-    async def openapi(self, request: Request) -> Reply:
-        return self._openapi.answer(request)
+    async def openapi(self, request: Request) -> Response:
+        return self._openapi.response_to(request)
 
-    async def avatar(self, _request: Request) -> Reply:
-        return resource(AVATAR, "image/svg+xml", cache="public, max-age=86400")
+    async def avatar(self, _request: Request) -> Response:
+        return raw_response(AVATAR, "image/svg+xml", cache="public, max-age=86400")
 
 
 def metadata(settings: Settings) -> dict[str, object]:

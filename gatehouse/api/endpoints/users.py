@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
 from gatehouse.api.endpoints.times import iso_time
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.sessions.profiles import CACHE_SIZE
 from gatehouse.bounded_cache import BoundedCache
 from gatehouse.user_agent import browser
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 class CurrentUserEndpoints:
     def __init__(self, service: Service) -> None:
         # Encoding a profile costs more than the rest of the request. An entry is valid for one object of the profile
-        # cache: when that cache invalidates a profile, its replies are not found any more.
-        self._replies: BoundedCache[tuple[int, str], tuple[Profile, Reply]] = BoundedCache(CACHE_SIZE)
+        # cache: when that cache invalidates a profile, its responses are not found any more.
+        self._responses: BoundedCache[tuple[int, str], tuple[Profile, Response]] = BoundedCache(CACHE_SIZE)
         self._own = service.self_service
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
-    async def me(self, request: Request, principal: Principal) -> Reply:
+    async def me(self, request: Request, principal: Principal) -> Response:
         profile, language = principal.profile, request.language
         key = (profile.user.id, language)
-        cached = self._replies.get(key)
+        cached = self._responses.get(key)
         if cached is not None and cached[0] is profile:
             return cached[1]
-        reply = success(self._data(profile), language)
-        self._replies[key] = (profile, reply)
-        return reply
+        response = success(self._data(profile), language)
+        self._responses[key] = (profile, response)
+        return response
 
-    async def sessions(self, request: Request, principal: Principal) -> Reply:
+    async def sessions(self, request: Request, principal: Principal) -> Response:
         listed = [
             SessionData(
                 id=session.id,
@@ -52,15 +52,15 @@ class CurrentUserEndpoints:
         ]
         return success(SessionsData(listed), request.language)
 
-    async def end_session(self, request: Request, principal: Principal) -> Reply:
+    async def end_session(self, request: Request, principal: Principal) -> Response:
         await self._own.end_session(principal, request.parameters["id"], request.client)
         return success(language=request.language)
 
-    async def end_other_sessions(self, request: Request, principal: Principal) -> Reply:
+    async def end_other_sessions(self, request: Request, principal: Principal) -> Response:
         ended = await self._own.end_other_sessions(principal, request.client)
         return success(EndedData(ended), request.language)
 
-    async def change_password(self, request: Request, principal: Principal) -> Reply:
+    async def change_password(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(PasswordBody)
         await self._own.change_password(principal, body.currentPassword, body.newPassword, request.client)
         return success(language=request.language)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.http.reply import Headers, Reply
+from gatehouse.api.http.response import Headers, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ class Cors:
             ("access-control-expose-headers", EXPOSED),
         ]
 
-    def preflight(self, request: Request, methods: Iterable[str]) -> Reply | None:
+    def preflight(self, request: Request, methods: Iterable[str]) -> Response | None:
         """The answer to a preflight from a configured origin; None for anything else."""
         origin = request.header("origin")
         if request.method != "OPTIONS" or origin is None or not self._allows(origin):
@@ -52,7 +52,7 @@ class Cors:
         asked = request.header("access-control-request-headers")
         if asked:
             headers.append(("access-control-allow-headers", asked))
-        return Reply(204, b"", headers)
+        return Response(204, b"", headers)
 
     def _allows(self, origin: str) -> bool:
         return self._any or origin in self._origins

@@ -17,7 +17,7 @@ from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, Unsuppor
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.forms import is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query
-from gatehouse.api.http.reply import language_of
+from gatehouse.api.http.response import language_of
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 from typing import TYPE_CHECKING
 
-from gatehouse.api.http.reply import Headers, Reply
+from gatehouse.api.http.response import Headers, Response
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
@@ -57,11 +57,11 @@ class StaticFile:
             packed = gzip.compress(body, 9, mtime=0)
             self._gzip = _Representation(packed, f'"{digest}-gzip"', [*common, ("content-encoding", "gzip")])
 
-    def answer(self, request: Request) -> Reply:
+    def response_to(self, request: Request) -> Response:
         form = self._gzip if _accepts_gzip(request.header("accept-encoding")) else self._plain
         if _etag_matches(request.header("if-none-match"), form.tag):
-            return Reply(304, b"", form.headers)
-        return Reply(200, form.body, form.headers)
+            return Response(304, b"", form.headers)
+        return Response(200, form.body, form.headers)
 
 
 class _Representation:

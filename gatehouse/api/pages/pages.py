@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.http.reply import Reply
+from gatehouse.api.http.response import Response
 from gatehouse.api.pages.files import StaticFile
 from gatehouse.api.pages.links import insert_links
 from gatehouse.api.pages.words import fill
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.settings import Settings
 
-    Endpoint = Callable[[Request], Awaitable[Reply]]
+    Endpoint = Callable[[Request], Awaitable[Response]]
 
 PAGES = {
     "/": "login.html",
@@ -78,9 +78,11 @@ class Pages:
         if self._base_path:
             yield "", "page", self._with_slash
 
-    async def _with_slash(self, _request: Request) -> Reply:
+    async def _with_slash(self, _request: Request) -> Response:
         """The pages name everything by relative paths, so the first of them has to end in a slash."""
-        return Reply(308, b"", [("location", self._base_path.rpartition("/")[2] + "/"), ("cache-control", "no-store")])
+        return Response(
+            308, b"", [("location", self._base_path.rpartition("/")[2] + "/"), ("cache-control", "no-store")]
+        )
 
 
 def _files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
@@ -110,17 +112,17 @@ def _suffix(name: str) -> str:
 
 
 def _page_endpoint(variants: dict[tuple[str, str], StaticFile]) -> Endpoint:
-    async def page(request: Request) -> Reply:
+    async def page(request: Request) -> Response:
         cookies = request.header("cookie") or ""
         language, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
         chosen = language[1] if language else request.language, theme[1] if theme else "auto"
-        return variants[chosen].answer(request)
+        return variants[chosen].response_to(request)
 
     return page
 
 
 def _asset_endpoint(file: StaticFile) -> Endpoint:
-    async def asset(request: Request) -> Reply:
-        return file.answer(request)
+    async def asset(request: Request) -> Response:
+        return file.response_to(request)
 
     return asset

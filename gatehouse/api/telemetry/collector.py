@@ -38,7 +38,7 @@ class OperationMetrics:
         self.codes: Counter[str] = Counter()
         self.times = new_histogram()
 
-    def record_answer(self, code: str, seconds: float) -> None:
+    def record_response(self, code: str, seconds: float) -> None:
         self.codes[code] += 1
         self.times.add(seconds)
 

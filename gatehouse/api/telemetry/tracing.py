@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span
 
-    from gatehouse.api.http.reply import Reply
     from gatehouse.api.http.request import Request
+    from gatehouse.api.http.response import Response
 
 # A method is any word of the caller; OpenTelemetry names the others so.
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -50,10 +50,10 @@ class Tracer:
             yield span
 
     @staticmethod
-    def record_answer(span: Span, reply: Reply) -> None:
-        span.set_attribute("http.response.status_code", reply.status)
-        span.set_attribute("gatehouse.code", reply.code)
-        if reply.status >= 500:
+    def record_response(span: Span, response: Response) -> None:
+        span.set_attribute("http.response.status_code", response.status)
+        span.set_attribute("gatehouse.code", response.code)
+        if response.status >= 500:
             span.set_status(Status(StatusCode.ERROR))
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ import structlog
 from structlog.testing import CapturingLogger
 
 from gatehouse.api import app
-from gatehouse.api.http import client_address, reply, request
+from gatehouse.api.http import client_address, request, response
 from gatehouse.auth.authenticator import Authenticator
 from gatehouse.parsing import networks
 from tests.support.inprocess import InProcess
@@ -36,8 +36,8 @@ def kept_by(work: Callable[[str], object]) -> int:
 @pytest.mark.parametrize(
     "read",
     [
-        reply.language_of,
-        lambda text: reply.language_of("zh," + text),
+        response.language_of,
+        lambda text: response.language_of("zh," + text),
         request._is_json,
         lambda text: request._is_json("application/json;" + text),
         lambda text: client_address.is_trusted(text, ()),

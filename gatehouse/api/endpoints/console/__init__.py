@@ -21,11 +21,11 @@ from gatehouse.api.endpoints.console.users import UserEndpoints
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from gatehouse.api.http.reply import Reply
+    from gatehouse.api.http.response import Response
     from gatehouse.service import Service
 
 
-def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Reply]]]:
+def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Response]]]:
     """By the name of the operation."""
     return {
         **AfterLoginEndpoints(service).endpoints(),

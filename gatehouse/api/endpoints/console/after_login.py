@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.console.after_login import DictionaryData, DictionaryItem, NoticeRow
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.side_menu import side_menu
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.sessions.front_ends import FrontEnd
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class AfterLoginEndpoints:
         self._menus = service.accounts.menus
         self._front_ends = service.front_ends
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "menu_routes": self.menu_routes,
             "own_notices": self.own_notices,
@@ -34,12 +34,12 @@ class AfterLoginEndpoints:
             "dictionaries": self.dictionaries,
         }
 
-    async def menu_routes(self, request: Request, principal: Principal) -> Reply:
+    async def menu_routes(self, request: Request, principal: Principal) -> Response:
         profile = principal.profile
         given = await self._menus.of_roles(profile.roles)
         return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
 
-    async def own_notices(self, request: Request, principal: Principal) -> Reply:
+    async def own_notices(self, request: Request, principal: Principal) -> Response:
         request.query_as(PageQuery)
         session = principal.claims.session
         if (
@@ -48,7 +48,7 @@ class AfterLoginEndpoints:
             await self._front_ends.remember(session, FrontEnd.NUMBERS)
         return success(Page[NoticeRow](rows=[], total=0), request.language)
 
-    async def dictionary(self, request: Request, principal: Principal) -> Reply:
+    async def dictionary(self, request: Request, principal: Principal) -> Response:
         if request.path.endswith("/items"):
             await self._front_ends.remember(principal.claims.session, FrontEnd.NUMBERS)
         elif not request.path.endswith("/items/options"):
@@ -56,7 +56,7 @@ class AfterLoginEndpoints:
         code = request.parameters["code"]
         return success(_genders(request.language) if code == "gender" else [], request.language)
 
-    async def dictionaries(self, request: Request, principal: Principal) -> Reply:
+    async def dictionaries(self, request: Request, principal: Principal) -> Response:
         await self._front_ends.remember(principal.claims.session, FrontEnd.WORDS)
         name = "性别" if request.language == "zh" else "Gender"
         return success([DictionaryData("gender", name, _genders(request.language))], request.language)

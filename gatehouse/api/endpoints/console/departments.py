@@ -9,7 +9,7 @@ from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, parse_id
 from gatehouse.api.endpoints.console.trees import tree
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class DepartmentEndpoints:
         self._departments = service.accounts.departments
         self._changes = service.accounts.department_changes
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "departments": self.departments,
             "department_options": self.options,
@@ -36,7 +36,7 @@ class DepartmentEndpoints:
             "delete_departments": self.delete,
         }
 
-    async def departments(self, request: Request, _principal: Principal) -> Reply:
+    async def departments(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(DepartmentQuery)
         keywords = query.keywords.casefold()
         shown = [
@@ -47,27 +47,27 @@ class DepartmentEndpoints:
         ]
         return success(tree(shown, _row), request.language)
 
-    async def options(self, request: Request, _principal: Principal) -> Reply:
+    async def options(self, request: Request, _principal: Principal) -> Response:
         return success(tree(await self._departments.all(), _option), request.language)
 
-    async def form(self, request: Request, _principal: Principal) -> Reply:
+    async def form(self, request: Request, _principal: Principal) -> Response:
         wanted = request.path_id()
         found = next((one for one in await self._departments.all() if one.id == wanted), None)
         if found is None:
             raise Missing(f"there is no department {wanted}")
         return success(DepartmentForm(**_form(found)), request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Reply:
+    async def add(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(DepartmentBody)
         await self._changes.add(actor_of(request, principal), _values(body))
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Reply:
+    async def edit(self, request: Request, principal: Principal) -> Response:
         department, body = request.path_id(), await request.fields(DepartmentBody)
         await self._changes.edit(actor_of(request, principal), department, _values(body))
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Reply:
+    async def delete(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_ids())
         return success(language=request.language)
 

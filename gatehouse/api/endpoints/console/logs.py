@@ -14,7 +14,7 @@ from gatehouse.api.contract.console.logs import (
 )
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.activity_log import TITLES, by_command_line
 from gatehouse.auth.sessions.front_ends import FrontEnd
 from gatehouse.user_agent import browser_name, system_name
@@ -36,7 +36,7 @@ class LogEndpoints:
         self._log = service.activity_log
         self._front_ends = service.front_ends
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "logs": self.logs,
             "login_overview": self.overview,
@@ -44,7 +44,7 @@ class LogEndpoints:
             "visit_statistics": self.statistics,
         }
 
-    async def logs(self, request: Request, _principal: Principal) -> Reply:
+    async def logs(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(LogQuery)
         since, until = span(query.createTime)
         entries, total = await self._log.page(
@@ -53,7 +53,7 @@ class LogEndpoints:
         rows = [_row(entry, request.language) for entry in entries]
         return success(Page[LogRow](rows=rows, total=total), request.language)
 
-    async def overview(self, request: Request, _principal: Principal) -> Reply:
+    async def overview(self, request: Request, _principal: Principal) -> Response:
         today, yesterday, total = await self._log.overview()
         data = OverviewData(
             todayUvCount=today.people,
@@ -65,7 +65,7 @@ class LogEndpoints:
         )
         return success(data, request.language)
 
-    async def trend(self, request: Request, _principal: Principal) -> Reply:
+    async def trend(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(DaysQuery)
         days = await self._log.trend(
             parse_day("startDate", query.startDate) if query.startDate else None,
@@ -81,7 +81,7 @@ class LogEndpoints:
         )
         return success(data, request.language)
 
-    async def statistics(self, request: Request, principal: Principal) -> Reply:
+    async def statistics(self, request: Request, principal: Principal) -> Response:
         if await self._front_ends.of_session(principal.claims.session) is not FrontEnd.WORDS:
             return await self.overview(request, principal)
         today, yesterday, total = await self._log.overview()

@@ -11,7 +11,7 @@ from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import number, parse_id
 from gatehouse.api.endpoints.console.trees import tree
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
 from gatehouse.auth.accounts.menus import menus_of_role, with_parents
 from gatehouse.auth.refusals import FieldInvalid
@@ -44,7 +44,7 @@ class MenuEndpoints:
         self._changes = service.accounts.menu_changes
         self._front_ends = service.front_ends
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "menus": self.menus,
             "menu_options": self.options,
@@ -56,7 +56,7 @@ class MenuEndpoints:
             "assign_menus": self.assign,
         }
 
-    async def menus(self, request: Request, principal: Principal) -> Reply:
+    async def menus(self, request: Request, principal: Principal) -> Response:
         keywords = request.query_as(MenuQuery).keywords.casefold()
         front_end = await self._front_ends.of_session(principal.claims.session)
         menus = await self._menus.all()
@@ -69,31 +69,31 @@ class MenuEndpoints:
 
         return success(tree(menus, row), request.language)
 
-    async def options(self, request: Request, _principal: Principal) -> Reply:
+    async def options(self, request: Request, _principal: Principal) -> Response:
         only_parent = request.query_as(MenuOptionsQuery).onlyParent
         menus = [menu for menu in await self._menus.all() if not only_parent or menu.type is not MenuType.BUTTON]
         return success(tree(menus, _chinese_option if request.language == "zh" else _option), request.language)
 
-    async def form(self, request: Request, principal: Principal) -> Reply:
+    async def form(self, request: Request, principal: Principal) -> Response:
         menu = await self._menus.get(request.path_id())
         front_end = await self._front_ends.of_session(principal.claims.session)
         return success(MenuForm(**_form(menu, front_end)), request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Reply:
+    async def add(self, request: Request, principal: Principal) -> Response:
         values = _values(await request.fields(MenuBody))
         await self._changes.add(actor_of(request, principal), values)
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Reply:
+    async def edit(self, request: Request, principal: Principal) -> Response:
         menu, values = request.path_id(), _values(await request.fields(MenuBody))
         await self._changes.edit(actor_of(request, principal), menu, values)
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Reply:
+    async def delete(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_id())
         return success(language=request.language)
 
-    async def role_menu_ids(self, request: Request, _principal: Principal) -> Reply:
+    async def role_menu_ids(self, request: Request, _principal: Principal) -> Response:
         wanted = request.path_id()
         role = next((role for role in await self._accounts.roles.all() if role.id == wanted), None)
         if role is None:
@@ -102,7 +102,7 @@ class MenuEndpoints:
         held = menus_of_role(await self._menus.all(), role.code, role.perms, given)
         return success([str(menu) for menu in sorted(held)], request.language)
 
-    async def assign(self, request: Request, principal: Principal) -> Reply:
+    async def assign(self, request: Request, principal: Principal) -> Response:
         role = request.path_id()
         given = await request.json_as(list[int | str])
         wanted = [menu for each in given if (menu := parse_id("menus", each))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.api.http.reply import Reply, Stream
+from gatehouse.api.http.response import Response, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -33,10 +33,10 @@ class OnlineEndpoint:
         self._sessions = service.sessions
         self._clock = service.clock
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"online_events": self.events}
 
-    async def events(self, _request: Request, principal: Principal) -> Reply:
+    async def events(self, _request: Request, principal: Principal) -> Response:
         connected = self._presence.connected(principal.claims.user)
         connected.__enter__()  # may raise, so before the response has begun
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.api.contract.console.profile import OwnPasswordBody, ProfileBody, ProfileData
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ class ProfileEndpoints:
         self._own = service.self_service
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"own_profile": self.show, "edit_own_profile": self.edit, "own_password": self.change_password}
 
-    async def show(self, request: Request, principal: Principal) -> Reply:
+    async def show(self, request: Request, principal: Principal) -> Response:
         profile = principal.profile
         user = profile.user
         roles = [role.name for role in await self._accounts.roles.all() if role.code in profile.roles]
@@ -46,7 +46,7 @@ class ProfileEndpoints:
         )
         return success(data, request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Reply:
+    async def edit(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(ProfileBody)
         given: dict[str, Any] = {
             "nickname": body.nickname,
@@ -59,7 +59,7 @@ class ProfileEndpoints:
         await self._accounts.user_changes.edit(actor_of(request, principal), principal.claims.user, values)
         return success(language=request.language)
 
-    async def change_password(self, request: Request, principal: Principal) -> Reply:
+    async def change_password(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(OwnPasswordBody)
         if body.newPassword != body.confirmPassword:
             raise ConfirmationDiffers

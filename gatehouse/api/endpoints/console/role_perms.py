@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.role_perms import RolePermsBody, RolePermsData
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.perms import ADMIN_PERMS, names_of
 from gatehouse.stores.errors import Missing
 
@@ -22,10 +22,10 @@ class RolePermEndpoints:
     def __init__(self, service: Service) -> None:
         self._accounts = service.accounts
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"role_perms": self.show, "set_role_perms": self.replace}
 
-    async def show(self, request: Request, _principal: Principal) -> Reply:
+    async def show(self, request: Request, _principal: Principal) -> Response:
         wanted = request.path_id()
         roles = await self._accounts.roles.all()
         role = next((role for role in roles if role.id == wanted), None)
@@ -36,7 +36,7 @@ class RolePermEndpoints:
         data = RolePermsData(_current(role.perms), _current([*given, *carried, *ADMIN_PERMS]))
         return success(data, request.language)
 
-    async def replace(self, request: Request, principal: Principal) -> Reply:
+    async def replace(self, request: Request, principal: Principal) -> Response:
         role, body = request.path_id(), await request.fields(RolePermsBody)
         await self._accounts.role_changes.set_perms(actor_of(request, principal), role, body.perms)
         return success(language=request.language)

@@ -11,7 +11,7 @@ from gatehouse.api.contract.console.roles import RoleBody, RoleForm, RoleRow
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
@@ -40,7 +40,7 @@ class RoleEndpoints:
         self._changes = service.accounts.role_changes
         self._front_ends = service.front_ends
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "roles": self.roles,
             "role_options": self.options,
@@ -51,7 +51,7 @@ class RoleEndpoints:
             "delete_roles": self.delete,
         }
 
-    async def roles(self, request: Request, principal: Principal) -> Reply:
+    async def roles(self, request: Request, principal: Principal) -> Response:
         query = request.query_as(PageQuery)
         keywords = query.keywords.casefold()
         found = [
@@ -64,7 +64,7 @@ class RoleEndpoints:
         rows = [_row(role, front_end, request.language) for role in page]
         return success(Page(rows, len(found)), request.language)
 
-    async def options(self, request: Request, principal: Principal) -> Reply:
+    async def options(self, request: Request, principal: Principal) -> Response:
         actor = actor_of(request, principal)
         choices = [
             OptionData(str(role.id), role.name)
@@ -73,7 +73,7 @@ class RoleEndpoints:
         ]
         return success(choices, request.language)
 
-    async def form(self, request: Request, principal: Principal) -> Reply:
+    async def form(self, request: Request, principal: Principal) -> Response:
         role = await self._role(request)
         front_end = await self._front_ends.of_session(principal.claims.session)
         form = RoleForm(
@@ -87,21 +87,21 @@ class RoleEndpoints:
         )
         return success(form, request.language)
 
-    async def departments(self, request: Request, _principal: Principal) -> Reply:
+    async def departments(self, request: Request, _principal: Principal) -> Response:
         role = await self._role(request)
         return success([str(department) for department in role.departments], request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Reply:
+    async def add(self, request: Request, principal: Principal) -> Response:
         values, departments = await self._given(request, principal)
         await self._changes.add(actor_of(request, principal), values, departments=departments or ())
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Reply:
+    async def edit(self, request: Request, principal: Principal) -> Response:
         role, (values, departments) = request.path_id(), await self._given(request, principal)
         await self._changes.edit(actor_of(request, principal), role, values, departments)
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Reply:
+    async def delete(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_ids())
         return success(language=request.language)
 

@@ -8,7 +8,7 @@ from gatehouse.api.contract.console.sessions import LiveSessionData, LiveSession
 from gatehouse.api.contract.schemas import EndedData
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.times import iso_time
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.live_sessions import SessionPage
 from gatehouse.user_agent import browser
 
@@ -25,14 +25,14 @@ class LiveSessionEndpoints:
     def __init__(self, service: Service) -> None:
         self._live = service.live_sessions
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "live_sessions": self.list,
             "end_live_session": self.end,
             "end_user_sessions": self.end_all,
         }
 
-    async def list(self, request: Request, principal: Principal) -> Reply:
+    async def list(self, request: Request, principal: Principal) -> Response:
         query = request.query_as(LiveSessionQuery)
         page = await self._page(query)
         rows = [_row(each, principal) for each in page.sessions]
@@ -45,11 +45,11 @@ class LiveSessionEndpoints:
             return await self._live.search(keywords)
         return await self._live.page(query.start, query.limit)
 
-    async def end(self, request: Request, principal: Principal) -> Reply:
+    async def end(self, request: Request, principal: Principal) -> Response:
         await self._live.end(actor_of(request, principal), request.parameters["id"])
         return success(language=request.language)
 
-    async def end_all(self, request: Request, principal: Principal) -> Reply:
+    async def end_all(self, request: Request, principal: Principal) -> Response:
         ended = await self._live.end_all(actor_of(request, principal), request.path_id())
         return success(EndedData(ended), request.language)
 

@@ -13,7 +13,7 @@ from gatehouse.api.contract.console.user_access import (
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.passkeys import passkey_data
 from gatehouse.api.endpoints.times import iso_time
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts import authority
 from gatehouse.stores.errors import Missing
 
@@ -32,7 +32,7 @@ class UserAccessEndpoints:
         self._links = service.password_links
         self._factors = service.factors
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "set_user_password": self.set_password,
             "make_password_link": self.make_link,
@@ -40,16 +40,16 @@ class UserAccessEndpoints:
             "reset_second_factor": self.reset_second_factor,
         }
 
-    async def set_password(self, request: Request, principal: Principal) -> Reply:
+    async def set_password(self, request: Request, principal: Principal) -> Response:
         user, body = request.path_id(), await request.fields(NewPasswordBody)
         await self._changes.reset_password(actor_of(request, principal), user, body.password)
         return success(language=request.language)
 
-    async def make_link(self, request: Request, principal: Principal) -> Reply:
+    async def make_link(self, request: Request, principal: Principal) -> Response:
         link = await self._links.make(actor_of(request, principal), request.path_id())
         return success(PasswordLinkData(link.url, iso_time(link.expires)), request.language)
 
-    async def second_factor(self, request: Request, _principal: Principal) -> Reply:
+    async def second_factor(self, request: Request, _principal: Principal) -> Response:
         user = request.path_id()
         profile = await self._users.profile(user)
         if profile is None:
@@ -63,7 +63,7 @@ class UserAccessEndpoints:
         )
         return success(data, request.language)
 
-    async def reset_second_factor(self, request: Request, principal: Principal) -> Reply:
+    async def reset_second_factor(self, request: Request, principal: Principal) -> Response:
         actor, user = actor_of(request, principal), request.path_id()
         authority.require_others(actor, [user])
         await self._changes.require_can_manage(actor, user)

@@ -12,7 +12,7 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time
 from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.http.fair_lock import FairLock
-from gatehouse.api.http.reply import Reply, resource, success
+from gatehouse.api.http.response import Response, raw_response, success
 from gatehouse.auth.accounts.user_import import (
     ImportContext,
     ImportPlan,
@@ -74,15 +74,15 @@ class UserSheetEndpoints:
         self._search = service.accounts.user_search
         self._sheet_lock = FairLock(SHEETS_WAITING)
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"user_template": self.template, "export_users": self.export, "import_users": self.import_users}
 
-    async def template(self, request: Request, _principal: Principal) -> Reply:
+    async def template(self, request: Request, _principal: Principal) -> Response:
         header = [names[request.language == "zh"] for names in _COLUMNS]
         async with self._sheet_lock:
             return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
 
-    async def export(self, request: Request, _principal: Principal) -> Reply:
+    async def export(self, request: Request, _principal: Principal) -> Response:
         wanted, chinese = user_filter(request.query_as(UserQuery)), request.language == "zh"
         rows = [[names[chinese] for names in _EXPORTED]]
         async with self._sheet_lock:
@@ -90,7 +90,7 @@ class UserSheetEndpoints:
                 rows += [_row(one, chinese=chinese) for one in batch]
             return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
 
-    async def import_users(self, request: Request, principal: Principal) -> Reply:
+    async def import_users(self, request: Request, principal: Principal) -> Response:
         query = request.query_as(ImportQuery)
         content = await request.upload("file", FILE_MAX)
         async with self._sheet_lock:
@@ -169,6 +169,6 @@ def _words(refusal: RefusedRow, language: str) -> str:
     return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
 
 
-def _attachment(content: bytes, name: str) -> Reply:
+def _attachment(content: bytes, name: str) -> Response:
     # Without quotes: the older consoles would make them part of the name.
-    return resource(content, XLSX, extra=[("content-disposition", f"attachment; filename={name}")])
+    return raw_response(content, XLSX, extra=[("content-disposition", f"attachment; filename={name}")])

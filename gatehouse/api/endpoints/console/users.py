@@ -11,7 +11,7 @@ from gatehouse.api.contract.console.users import ResetQuery, UserBody, UserForm,
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id, span
-from gatehouse.api.http.reply import Reply, success
+from gatehouse.api.http.response import Response, success
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.accounts.user_search import UserFilter
 from gatehouse.stores.accounts.users import NewUser
@@ -39,7 +39,7 @@ class UserEndpoints:
         self._changes = service.accounts.user_changes
         self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Reply]]]:
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "users": self.users,
             "user_options": self.options,
@@ -50,7 +50,7 @@ class UserEndpoints:
             "reset_password": self.reset_password,
         }
 
-    async def users(self, request: Request, _principal: Principal) -> Reply:
+    async def users(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(UserQuery)
         by = query.sort.removeprefix("-")
         if by not in _SORTS:
@@ -64,11 +64,11 @@ class UserEndpoints:
         )
         return success(Page([self._row(one) for one in found], total), request.language)
 
-    async def options(self, request: Request, _principal: Principal) -> Reply:
+    async def options(self, request: Request, _principal: Principal) -> Response:
         found = await self._search.options(OPTIONS_MAX)
         return success([OptionData(str(user), nickname) for user, nickname in found], request.language)
 
-    async def form(self, request: Request, _principal: Principal) -> Reply:
+    async def form(self, request: Request, _principal: Principal) -> Response:
         wanted = request.path_id()
         profile = await self._users.profile(wanted)
         if profile is None:
@@ -88,23 +88,23 @@ class UserEndpoints:
         )
         return success(form, request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Reply:
+    async def add(self, request: Request, principal: Principal) -> Response:
         values, roles = _given(await request.fields(UserBody))
         own_department = principal.profile.user.department
         new = NewUser(**{"department": own_department, "password_hash": "", "created": 0.0, **values})
         await self._changes.add(actor_of(request, principal), new, roles or ())
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Reply:
+    async def edit(self, request: Request, principal: Principal) -> Response:
         user, (values, roles) = request.path_id(), _given(await request.fields(UserBody))
         await self._changes.edit(actor_of(request, principal), user, values, roles)
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Reply:
+    async def delete(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_ids())
         return success(language=request.language)
 
-    async def reset_password(self, request: Request, principal: Principal) -> Reply:
+    async def reset_password(self, request: Request, principal: Principal) -> Response:
         user, password = request.path_id(), request.query_as(ResetQuery).password
         await self._changes.reset_password(actor_of(request, principal), user, password)
         return success(language=request.language)

@@ -1,4 +1,4 @@
-"""What goes back: the envelope, its headers, its language."""
+"""Builds responses: the envelope, its headers, its language."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JSON: Headers = [
 _encode = msgspec.json.Encoder().encode
 
 
-class Reply:
+class Response:
     __slots__ = ("body", "code", "headers", "status")
 
     def __init__(self, status: int, body: bytes, headers: Headers, code: str = SUCCESS) -> None:
@@ -40,7 +40,7 @@ class Reply:
         self.code = code
 
 
-class Stream(Reply):
+class Stream(Response):
     """A streamed answer: `send` writes to the transport until it is done."""
 
     __slots__ = ("send",)
@@ -57,38 +57,38 @@ def envelope(code: str, text: str, data: object = None) -> bytes:
     return _encode(content)
 
 
-def success(data: object = None, language: str = "en") -> Reply:
-    return Reply(200, envelope(SUCCESS, _SUCCESS_WORDS[language], data), JSON)
+def success(data: object = None, language: str = "en") -> Response:
+    return Response(200, envelope(SUCCESS, _SUCCESS_WORDS[language], data), JSON)
 
 
-def failure(problem: Exception, language: str) -> Reply:
+def failure(problem: Exception, language: str) -> Response:
     entry = entry_for(problem)
     body = envelope(entry.code, message(problem, entry, language))
-    return Reply(entry.status, body, [*JSON, *headers_for(problem, entry)], entry.code)
+    return Response(entry.status, body, [*JSON, *headers_for(problem, entry)], entry.code)
 
 
-def plain_failure(problem: Exception) -> Reply:
+def plain_failure(problem: Exception) -> Response:
     """Outside the contract's paths a failure is a line of text."""
     entry = entry_for(problem)
     headers = [("content-type", "text/plain; charset=utf-8"), *JSON[1:], *headers_for(problem, entry)]
-    return Reply(entry.status, f"{entry.en}\n".encode(), headers, entry.code)
+    return Response(entry.status, f"{entry.en}\n".encode(), headers, entry.code)
 
 
-def resource(
+def raw_response(
     body: bytes,
     media_type: str,
     *,
     status: int = 200,
     extra: Sequence[tuple[str, str]] = (),
     cache: str = "no-store",
-) -> Reply:
+) -> Response:
     headers = [
         ("content-type", media_type),
         ("cache-control", cache),
         ("x-content-type-options", "nosniff"),
         *extra,
     ]
-    return Reply(status, body, headers)
+    return Response(status, body, headers)
 
 
 def language_of(accepted: str | None) -> str:
