@@ -17,10 +17,10 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
   const all = onPick && checkbox("admin.pick.all", () => pickAll());
   const heads = columns.map((column) => head(column, state, () => reload()));
   const table = make("table", {}, make("thead", {}, make("tr", {}, onPick && make("th", { class: "pick" }, make("label", {}, all)), heads)), body);
-  const place = make("span", { class: "num", role: "status" });
+  const range = make("span", { class: "num", role: "status" });
   const back = make("button", { type: "button", class: "quiet lined", t: "admin.back", click: () => turn(-1) });
   const on = make("button", { type: "button", class: "quiet lined", t: "admin.on", click: () => turn(1) });
-  const feet = make("div", { class: "feet", hidden: true }, place, make("div", { class: "turn" }, back, on));
+  const feet = make("div", { class: "feet", hidden: true }, range, make("div", { class: "turn" }, back, on));
   const message = make("div", { hidden: true });
   const element = make("div", { class: "panel" }, table, message, feet);
 
@@ -49,7 +49,7 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
     for (const [at, column] of columns.entries()) sorted(heads[at], column, state.sort);
     const first = (state.page - 1) * SIZE;
     feet.hidden = state.total <= SIZE && state.page === 1;
-    say(place, "admin.place", { first: state.rows.length ? first + 1 : 0, last: first + state.rows.length, total: state.total.toLocaleString(locale()) });
+    say(range, "admin.place", { first: state.rows.length ? first + 1 : 0, last: first + state.rows.length, total: state.total.toLocaleString(locale()) });
     back.disabled = state.page === 1;
     on.disabled = first + state.rows.length >= state.total;
     message.hidden = state.rows.length > 0;

@@ -64,8 +64,8 @@ async function explain(failure) {
     return captcha.reload();
   }
   if (failure.code === "A0240" || failure.code === "A0242") return captcha.retry(failure.code);
-  const place = BESIDE[failure.code];
-  if (place) complain(place.field, place.key);
+  const beside = BESIDE[failure.code];
+  if (beside) complain(beside.field, beside.key);
   else say(note, known(failure.code) ? failure.code : "unforeseen");
   if (failure.wait) wait(failure);
   if (failure.code === "A0210") password.select();

@@ -35,14 +35,14 @@ export function enter(set, remembered) {
   const login = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
   drop();
   forgetRefreshCounts();
-  return tell(keep(set, { login, turn: 0, remembered }));
+  return tell(storeSet(set, { login, turn: 0, remembered }));
 }
 
 /** Take over a token set that did not come from here: an operation tried on the API page was a login or a refresh. */
 export async function adopt(set) {
   const before = held();
   if (!before) return enter(set, false);
-  const renewed = tell(keep(set, { ...before, turn: before.turn + 1 }));
+  const renewed = tell(storeSet(set, { ...before, turn: before.turn + 1 }));
   await setRefreshCount(renewed.login, renewed.turn);
   return renewed;
 }
@@ -83,7 +83,7 @@ export function renew(stale) {
     if (tokens?.access !== stale) return tokens;
     try {
       const set = await call("POST", "auth/refresh-token", { body: { refreshToken: tokens.refresh } });
-      const renewed = tell(keep(set, { ...tokens, turn: tokens.turn + 1 }));
+      const renewed = tell(storeSet(set, { ...tokens, turn: tokens.turn + 1 }));
       await setRefreshCount(renewed.login, renewed.turn);
       return renewed;
     } catch (failure) {
@@ -123,7 +123,7 @@ export function reason() {
   return text;
 }
 
-function keep(set, { login, turn, remembered }) {
+function storeSet(set, { login, turn, remembered }) {
   const life = set.expiresIn * 1000;
   const { accessToken: access, refreshToken: refresh } = set;
   const tokens = { login, turn, remembered, access, refresh, life, until: Date.now() + life };
