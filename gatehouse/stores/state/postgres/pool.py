@@ -1,7 +1,7 @@
 """Runs statements on a few connections: the same statement many times over is one round trip and one commit.
 
-What is asked in one turn of the event loop goes out together, and what is asked while every connection waits for its
-commit is collected until one is free. So under load many callers share a commit, and a single caller does not wait.
+What is asked in one iteration of the event loop goes out together, and what is asked while every connection waits for
+its commit is collected until one is free. So under load many callers share a commit, and a single one does not wait.
 
 A connection that does not answer in time is dropped: its callers fail with `StoreUnavailable`, and it is reopened
 with backoff. While there is none, calls fail at once. No statement is sent twice unless the server has said

@@ -1,8 +1,8 @@
 """A pipelined connection to one Redis server, with a timeout on every command and automatic reconnection.
 
-Commands of one turn of the event loop are sent in one write and answered in order, so a hundred requests at once cost
-one system call each way. redis-py spends more CPU on one command than the whole request costs; this file hands bytes
-to hiredis and does little else.
+Commands of one iteration of the event loop are sent in one write and answered in order, so a hundred requests at once
+cost one system call each way. redis-py spends more CPU on one command than the whole request costs; this file hands
+bytes to hiredis and does little else.
 
 A server that does not answer within a second is dropped: every pending call fails with `StoreUnavailable`, and the
 connection is reopened with backoff. Meanwhile calls wait for an attempt that is under way, and fail at once between

@@ -1,9 +1,9 @@
 """The writer thread of an SQLite file: everything in the queue is one transaction (group commit).
 
 A caller passes a function of the connection and awaits its result, which arrives after the commit: what was answered
-survives a kill. Writes of one turn of the event loop are handed over together, and the next batch is collected while
-one commit waits for the disk. So all waiting callers share the cost of waking the thread and of the sync, and the event
-loop never waits for a lock or a disk.
+survives a kill. Writes of one iteration of the event loop are handed over together, and the next batch is collected
+while one commit waits for the disk. So all waiting callers share the cost of waking the thread and of the sync, and the
+event loop never waits for a lock or a disk.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Writer:
         return future
 
     def _hand_over(self) -> None:
-        """All that was asked in one turn of the event loop: the thread is woken once for it."""
+        """All that was asked in one iteration of the event loop: the thread is woken once for it."""
         jobs, self._pending = self._pending, []
         for start in range(0, len(jobs), BATCH_LIMIT):
             self._batches.put(jobs[start : start + BATCH_LIMIT])
