@@ -58,7 +58,7 @@ def main() -> None:
 
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),
-            ("token: remembered as verified", lambda: service.access.verify(token, service.clock())),
+            ("token: remembered as verified", lambda: service.access_tokens.verify(token, service.clock())),
             ("session and epoch: remembered since the last commit", lambda: state.session_status(session)),
             ("or read from SQLite, as after every commit", read_anew),
             (

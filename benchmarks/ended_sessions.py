@@ -56,13 +56,13 @@ def engines(folder: Path) -> Iterator[list[Running]]:
 
 async def open_sessions(service: Service, number: int) -> list[str]:
     """Access tokens of new sessions, without the hash that a login costs."""
-    await service.ring.load()
+    await service.key_ring.load()
     profile = await service.accounts.users.profile(1)
     if profile is None:
         raise ValueError("there is no administrator")
     now = time.time()
     sessions = [await service.sessions.open(1, ClientInfo()) for _ in range(number)]
-    return [service.access.make(profile, session.id, now, now + 7200) for session in sessions]
+    return [service.access_tokens.make(profile, session.id, now, now + 7200) for session in sessions]
 
 
 def delays(node: Running, tokens: list[str], check: Callable[[str], object]) -> list[float]:

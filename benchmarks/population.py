@@ -113,16 +113,16 @@ async def populate(subject: Subject, size: int) -> Active:
         began = time.perf_counter()
         await fill(service, size)
         print(f"  {size:,} users and sessions made in {time.perf_counter() - began:.0f} s", flush=True)
-        await service.ring.load()
+        await service.key_ring.load()
         now = time.time()
         drawn = random.sample(range(2, size + 2), min(size, 20 * PEOPLE))
         names = [f"{number}-{number:022d}" for number in drawn]
         return Active(
             [
-                service.access.make(profile(number), name, now, now + 7200)
+                service.access_tokens.make(profile(number), name, now, now + 7200)
                 for number, name in zip(drawn, names, strict=True)
             ],
-            [service.refresh.make(name, 1) for name in names],
+            [service.refresh_tokens.make(name, 1) for name in names],
         )
     finally:
         await service.stop()

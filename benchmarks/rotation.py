@@ -45,8 +45,8 @@ def algorithms(data: Path) -> list[str]:
 
 
 async def _signing(service: Service) -> str:
-    await service.ring.load()
-    return service.ring.signer.kid
+    await service.key_ring.load()
+    return service.key_ring.signer.kid
 
 
 class Load:

@@ -134,15 +134,15 @@ class _Watch:
         self._last = 0
 
     async def newest(self, limit: int) -> Sequence[AuditEntry]:
-        everything = await self._service.trail.read(newest=1)
-        found = await self._service.trail.read(newest=limit, **self._filters)
+        everything = await self._service.audit_trail.read(newest=1)
+        found = await self._service.audit_trail.read(newest=limit, **self._filters)
         self._last = max([0, *(entry.id for entry in [*everything, *found])])
         # Events before the first read are not new, even if they were not shown.
-        self._seen = {entry.id for entry in await self._service.trail.read(after=self._last - LOOK_BACK)}
+        self._seen = {entry.id for entry in await self._service.audit_trail.read(after=self._last - LOOK_BACK)}
         return found
 
     async def unseen(self) -> Sequence[AuditEntry]:
-        found = await self._service.trail.read(after=self._last - LOOK_BACK, **self._filters)
+        found = await self._service.audit_trail.read(after=self._last - LOOK_BACK, **self._filters)
         unseen = [entry for entry in found if entry.id not in self._seen]
         self._last = max([self._last, *(entry.id for entry in unseen)])
         self._seen = {each for each in self._seen | {entry.id for entry in unseen} if each > self._last - LOOK_BACK}

@@ -112,7 +112,7 @@ async def _import(service: Service, source: Source, *, dry_run: bool, overwrite:
         clock=service.clock,
         dry_run=dry_run,
         overwrite_passwords=overwrite,
-        secrets=service.ring.secrets,
+        secrets=service.key_ring.secrets,
     )
     with progress_bars() as report:
         summary = await importer.run(source, partial(report, "users"))

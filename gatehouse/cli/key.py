@@ -51,9 +51,9 @@ async def list_(service: Service, *, as_json: bool) -> None:
     Example:
       gatehouse key list
     """
-    await service.ring.load()
+    await service.key_ring.load()
     output.records(
-        [_summary(service, each) for each in service.ring.stored], _COLUMNS, as_json=as_json, nothing="No keys."
+        [_summary(service, each) for each in service.key_ring.stored], _COLUMNS, as_json=as_json, nothing="No keys."
     )
 
 
@@ -105,7 +105,7 @@ async def retire(service: Service, kid: str, *, yes: bool, as_json: bool) -> Non
 
 
 def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
-    until = service.ring.verifies_until(each)
+    until = service.key_ring.verifies_until(each)
     return {
         "kid": each.kid,
         "algorithm": each.algorithm,
@@ -117,6 +117,6 @@ def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
 
 
 def _state(service: Service, each: StoredKey) -> Mark:
-    if each.kid == service.ring.signer.kid:
+    if each.kid == service.key_ring.signer.kid:
         return Mark("signs", "signs", "green")
     return Mark("next", "next", "cyan") if each.signs_until is None else Mark("verifies", "verifies", "yellow")

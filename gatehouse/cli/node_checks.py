@@ -22,7 +22,7 @@ async def nodes(service: Service) -> AsyncIterator[Finding]:
     now = time.time()
     try:
         others = await live_nodes(service.database, now)
-        secrets, identity = service.ring.secrets, await service.state.identity()
+        secrets, identity = service.key_ring.secrets, await service.state.identity()
     except StoreError:
         return  # reported above
     own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)

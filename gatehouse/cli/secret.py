@@ -53,7 +53,7 @@ async def rotate(service: Service, *, now: bool) -> None:
       gatehouse secret rotate
     """
     path = _file(service)
-    known, new = tuple(service.ring.secrets), new_secret()
+    known, new = tuple(service.key_ring.secrets), new_secret()
     write_secrets(path, [*known, new])
     if not now:
         echo(f"Added a new secret to {path}; in {RELOADED_SECONDS:.0f} seconds every worker has read it ...")
@@ -79,7 +79,7 @@ async def forget(service: Service, *, yes: bool) -> None:
       gatehouse secret forget
     """
     path = _file(service)
-    first, *others = service.ring.secrets
+    first, *others = service.key_ring.secrets
     if not others:
         return echo(f"There is only one secret in {path}: nothing to forget.")
     rotated = path.stat().st_mtime
@@ -103,7 +103,7 @@ async def reseal(service: Service) -> None:
     Example:
       gatehouse secret reseal
     """
-    number = await service.reseal(service.ring.secrets[0])
+    number = await service.reseal(service.key_ring.secrets[0])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
     echo(f"Sealed {number} signing key(s) under the first secret.")
 

@@ -76,7 +76,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     new = NewUser(
         username=name,
         nickname=given["nickname"] or name,
-        password_hash=await service.hashes.hash(password),
+        password_hash=await service.hash_pool.hash(password),
         department=department,
         created=service.clock(),
         avatar=given["avatar"],

@@ -77,7 +77,7 @@ async def password(service: Service, name: str, *, password_stdin: bool, random_
     """
     username = (await service.accounts.user(name)).user.username
     new, generated = read_password(username, password_stdin=password_stdin, random=random_password)
-    await service.accounts.set_password(username, await service.hashes.hash(new))
+    await service.accounts.set_password(username, await service.hash_pool.hash(new))
     if as_json:
         return output.as_document({"username": username} | ({"password": new} if generated else {}))
     echo(f"Set the password of {username}; its sessions have ended.")

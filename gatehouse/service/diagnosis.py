@@ -194,10 +194,10 @@ async def _users(service: Service) -> Finding:
 
 async def _keys(service: Service) -> Finding:
     try:
-        await service.ring.load()
-        if not service.ring.stored:
+        await service.key_ring.load()
+        if not service.key_ring.stored:
             return warn("signing keys", "none yet", "start `gatehouse serve` once")
-        signer = service.ring.signer
+        signer = service.key_ring.signer
     except WrongSecret as problem:
         return fail("signing keys", str(problem), "restore the master secret that encrypted them")
     return ok("signing keys", f"{signer.kid} signs with {signer.algorithm}")
@@ -215,7 +215,7 @@ async def _clock(service: Service) -> Finding:
             if off <= CLOCK_WARNING_SECONDS
             else fail("clock", found, "run an NTP client on both machines")
         )
-    newest = await service.trail.read(newest=1)
+    newest = await service.audit_trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
     if now + CLOCK_WARNING_SECONDS < written:
         return fail("clock", "is before the last audit event", "set it: run an NTP client")

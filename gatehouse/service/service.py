@@ -64,18 +64,18 @@ class Service:
     settings: Settings
     clock: Callable[[], float]
     database: Database
-    trail: AuditTrail
+    audit_trail: AuditTrail
     state: State
-    keys: Keys
-    ring: KeyRing
+    signing_keys: Keys
+    key_ring: KeyRing
     key_rotation: KeyRotation
     audit: Audit
-    hashes: HashPool
-    challenges: Challenges
+    hash_pool: HashPool
+    captcha_challenges: Challenges
     throttle: Throttle
     sessions: Sessions
-    access: AccessTokens
-    refresh: RefreshTokens
+    access_tokens: AccessTokens
+    refresh_tokens: RefreshTokens
     authenticator: Authenticator
     accounts: Accounts
     self_service: SelfService
@@ -94,7 +94,7 @@ class Service:
 
     async def start(self) -> None:
         try:
-            await self.ring.load()
+            await self.key_ring.load()
         except StoreUnavailable as problem:
             log.warning("database unavailable, signing keys not loaded yet", problem=str(problem))
         self.audit.start()
@@ -109,7 +109,7 @@ class Service:
             with suppress(asyncio.CancelledError):
                 await task
         await self.audit.stop()
-        self.hashes.close()
+        self.hash_pool.close()
         await self.state.close()
         await self.database.close()
 
@@ -119,22 +119,22 @@ class Service:
             await asyncio.sleep(0.05)
 
     async def prune_audit(self) -> None:
-        while await self.trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
+        while await self.audit_trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.05)
 
     async def _reload_keys_forever(self) -> None:
         """A worker that starts while the database is unavailable serves as soon as it is back."""
-        while not self.ring.loaded:
+        while not self.key_ring.loaded:
             await asyncio.sleep(KEYS_RETRY_SECONDS)
             with suppress(StoreUnavailable, WrongSecret):  # `reload_keys` logs a wrong secret
-                await self.ring.load()
+                await self.key_ring.load()
         await run_every(NODE_RELOAD_SECONDS, self.reload_keys)
 
     async def reload_keys(self) -> None:
         """Reload the secret and the keys, which an operator or another node may change at any time."""
         try:
             self._reload_secrets()
-            await self.ring.load()
+            await self.key_ring.load()
             await self.key_rotation.rotate_if_due()
         except (SettingsError, WrongSecret) as problem:
             # The previous secrets and keys stay in use, so nobody is logged out while an operator fixes it.
@@ -147,9 +147,9 @@ class Service:
 
     def _reload_secrets(self) -> None:
         secrets = read_secrets(self.settings)
-        if secrets != self.ring.secrets:
-            self.ring.secrets = secrets
-            rekey(secrets, self.refresh, self.challenges)
+        if secrets != self.key_ring.secrets:
+            self.key_ring.secrets = secrets
+            rekey(secrets, self.refresh_tokens, self.captcha_challenges)
 
 
 def open_service(
@@ -165,21 +165,21 @@ def open_service(
         settings=settings,
         clock=clock,
         database=core.stores.database,
-        trail=core.stores.trail,
+        audit_trail=core.stores.trail,
         state=core.state,
-        keys=core.stores.keys,
-        ring=core.ring,
+        signing_keys=core.stores.keys,
+        key_ring=core.ring,
         key_rotation=_open_key_rotation(core),
         audit=core.audit,
-        hashes=core.hashes,
+        hash_pool=core.hashes,
         throttle=core.throttle,
         sessions=core.sessions,
         factors=factors,
         front_ends=FrontEnds(core.state, clock, settings.session_max),
         service_keys=ServiceKeyVerifier(core.stores.service_keys),
-        challenges=login.challenges,
-        access=login.access,
-        refresh=login.refresh,
+        captcha_challenges=login.challenges,
+        access_tokens=login.access,
+        refresh_tokens=login.refresh,
         login_history=login.login_history,
         authenticator=login.authenticator,
         accounts=managed.accounts,

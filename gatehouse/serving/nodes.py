@@ -75,7 +75,7 @@ async def renew_forever(service: Service, node: str) -> None:
     while True:
         await asyncio.sleep(RENEW_SECONDS)
         with suppress(StoreUnavailable):  # requests report it
-            secret = fingerprint(service.ring.secrets[0])
+            secret = fingerprint(service.key_ring.secrets[0])
             identity = await _identity(service.state)
             await store.renew(Node(node, _issuer(service.settings), identity, secret, started, time.time()))
 

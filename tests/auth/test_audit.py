@@ -27,7 +27,7 @@ def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
 
 def trail(gatehouse: InProcess) -> list[AuditEntry]:
     """Everything recorded so far, written or still queued."""
-    return [*gatehouse.run(gatehouse.service.trail.read()), *gatehouse.service.audit.writer.queue]
+    return [*gatehouse.run(gatehouse.service.audit_trail.read()), *gatehouse.service.audit.writer.queue]
 
 
 def ends(gatehouse: InProcess) -> list[str | None]:
@@ -241,7 +241,7 @@ def test_a_row_that_the_database_refuses_does_not_stop_the_trail(tmp_path: Path,
         gatehouse.run(asyncio.sleep(1))
         audit.record(Event.LOGOUT, ClientInfo(request_id="later"))
         gatehouse.run(audit.stop())
-        stored = gatehouse.run(gatehouse.service.trail.read())
+        stored = gatehouse.run(gatehouse.service.audit_trail.read())
         assert [entry.request for entry in stored if entry.request] == [*good, "later"]
         assert audit.lost == 40 - len(stored) + 1
         assert audit.lost >= 3

@@ -96,7 +96,7 @@ def test_to_deny_a_perm_takes_all_of_its_names(gatehouse: InProcess) -> None:
 
 def test_an_admin_role_of_the_first_release_gains_the_current_names_once(gatehouse: InProcess) -> None:
     """As 0.1.0 left it, less one perm that the operator had taken away."""
-    roles, trail = gatehouse.service.accounts.roles, gatehouse.service.trail
+    roles, trail = gatehouse.service.accounts.roles, gatehouse.service.audit_trail
     gatehouse.run(gatehouse.service.accounts.add_role("ROOT", "Root"))
     gatehouse.run(gatehouse.service.accounts.grant("admin", ["ROOT"]))
     admin = gatehouse.run(roles.by_code("ADMIN"))

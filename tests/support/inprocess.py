@@ -181,7 +181,7 @@ class InProcess:
     # The contract in short
 
     async def attempt(self, username: str = "admin", password: str = PASSWORD, **options: Any) -> Answer:
-        captcha = self.service.challenges.issue(self.clock())
+        captcha = self.service.captcha_challenges.issue(self.clock())
         body = {"username": username, "password": password, "captchaId": captcha.id, "captchaCode": ANSWER}
         body |= options.pop("changes", {})
         return await self.send("POST", "/api/v1/auth/login", body=body, **options)

@@ -34,7 +34,7 @@ class SystemEndpoints:
     def __init__(self, service: Service, metrics: Metrics) -> None:
         self._database = service.database
         self._state = service.state
-        self._ring = service.ring
+        self._ring = service.key_ring
         self._metrics = metrics
         self._metadata = msgspec.json.encode(metadata(service.settings))
         described = msgspec.json.format(msgspec.json.encode(document(service.settings)), indent=1)

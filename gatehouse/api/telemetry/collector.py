@@ -76,7 +76,7 @@ class Metrics:
         counts.state = dict(service.state.counts())
         counts.lost = service.audit.lost
         counts.gauges = {
-            "gatehouse_hash_pending": service.hashes.pending,
+            "gatehouse_hash_pending": service.hash_pool.pending,
             "gatehouse_audit_queued": service.audit.queued,
             "gatehouse_memory_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }

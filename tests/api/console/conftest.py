@@ -48,7 +48,7 @@ class FormConsole(Console):
 
     def __init__(self, gatehouse: InProcess) -> None:
         self.gatehouse = gatehouse
-        captcha = gatehouse.service.challenges.issue(gatehouse.clock())
+        captcha = gatehouse.service.captcha_challenges.issue(gatehouse.clock())
         answer = gatehouse.request(
             "POST",
             "/api/v1/auth/login",

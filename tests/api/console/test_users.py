@@ -112,14 +112,14 @@ def test_lists_are_searched_filtered_sorted_and_paged(gatehouse: InProcess) -> N
 def test_nobody_logs_in_as_a_new_user_until_a_password_is_set(console: Console, gatehouse: InProcess) -> None:
     console.done("POST", "users", ann(password="never looked at"))
     user = id_of(console, "ann")
-    hashed = gatehouse.service.hashes.check
+    hashed = gatehouse.service.hash_pool.check
     checked: list[str] = []
 
     async def counting(stored: str, password: str) -> object:
         checked.append(stored)
         return await hashed(stored, password)
 
-    gatehouse.service.hashes.check = counting  # type: ignore[method-assign, assignment]
+    gatehouse.service.hash_pool.check = counting  # type: ignore[method-assign, assignment]
     for password in ("never looked at", "123456", "x"):
         assert gatehouse.login("ann", password).code == "A0210"
     assert [stored.startswith("$argon2id$") for stored in checked] == [True] * 3, "one real hash each"
@@ -151,7 +151,7 @@ def test_a_password_in_the_query_reaches_no_log(
         console.call("POST", f"users/{user}/password/reset", password=secret)
     gatehouse.run(gatehouse.service.audit.stop())
     told = "".join(capfd.readouterr()) + caplog.text
-    told += str(list(gatehouse.run(gatehouse.service.trail.read(newest=50))))
+    told += str(list(gatehouse.run(gatehouse.service.audit_trail.read(newest=50))))
     for secret in (NEW_PASSWORD, "ann-ann-ann-secret", "tulip"):
         assert secret not in told
 
@@ -227,7 +227,7 @@ def test_every_change_is_in_the_trail_with_who_and_what(console: Console, gateho
     console.done("PUT", f"users/{user}/password/reset", password=NEW_PASSWORD)
     console.done("DELETE", f"users/{user}")
     gatehouse.run(gatehouse.service.audit.stop())
-    entries = gatehouse.run(gatehouse.service.trail.read(user=int(user)))
+    entries = gatehouse.run(gatehouse.service.audit_trail.read(user=int(user)))
     assert [entry.event for entry in entries] == [
         "user.added", "user.changed", "user.disabled", "password.changed", "user.deleted",
     ]  # fmt: skip

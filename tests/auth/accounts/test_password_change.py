@@ -42,7 +42,7 @@ def during(
     monkeypatch: pytest.MonkeyPatch, step: str, gatehouse: InProcess, work: Callable[[], Awaitable[object]]
 ) -> None:
     """Let `work` happen while the next hash of this kind is being made."""
-    hashes, plain = gatehouse.service.hashes, getattr(HashPool, step)
+    hashes, plain = gatehouse.service.hash_pool, getattr(HashPool, step)
 
     async def meanwhile(*values: str) -> PasswordCheck | str:
         made: PasswordCheck | str = await plain(hashes, *values)

@@ -144,7 +144,7 @@ def test_what_is_stored_opens_nothing_without_the_master_secret(person: Person) 
     assert stored is not None
     vault = person.gatehouse.service.factors.vault
     assert len(vault.open(1, stored.sealed)) == 20
-    person.gatehouse.service.ring.secrets = (b"x" * 32,)
+    person.gatehouse.service.key_ring.secrets = (b"x" * 32,)
     with pytest.raises(WrongSecret):
         vault.open(1, stored.sealed)
 

@@ -36,7 +36,7 @@ def start(data: Path, clock: Clock, algorithm: str) -> InProcess:
 
 def retire_all(node: InProcess) -> None:
     """Leave one key, of the algorithm in the settings."""
-    node.run(node.service.key_rotation.retire(node.service.ring.signer.kid, ClientInfo()))
+    node.run(node.service.key_rotation.retire(node.service.key_ring.signer.kid, ClientInfo()))
 
 
 def header(tokens: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def data(tmp_path: Path) -> Path:
     """A data folder with one EdDSA key, as 0.1.0 leaves it."""
     with start(tmp_path / "data", Clock(1_900_000_000.0 - 86_400), "EdDSA") as node:
         retire_all(node)
-        [key] = node.service.ring.stored
+        [key] = node.service.key_ring.stored
         assert (key.algorithm, len(key.public), len(key.sealed)) == ("EdDSA", 32, 12 + 32 + 16)
     return tmp_path / "data"
 
@@ -154,7 +154,7 @@ def test_requests_on_two_nodes_all_through_a_rotation_to_another_algorithm_are_a
             signing, checking = (one, other) if second % 2 else (other, one)
             if second % NODE_RELOAD_SECONDS == 0:
                 other.run(other.service.reload_keys())
-                one.run(one.service.ring.load())  # this node still has the old setting, and reads the keys
+                one.run(one.service.key_ring.load())  # this node still has the old setting, and reads the keys
             signing.run(everybody(signing))
             checking.run(everybody_looks(checking))
             signing.run(everybody_looks(signing))
@@ -165,9 +165,9 @@ def test_requests_on_two_nodes_all_through_a_rotation_to_another_algorithm_are_a
 def test_a_key_of_an_algorithm_that_only_a_later_release_knows_is_passed_over(data: Path) -> None:
     with start(data, Clock(), "EdDSA") as node:
         tokens = node.login().data
-        later = replace(new_key(node.service.ring.secrets[0], "ES256", node.clock()), algorithm="ML-DSA-65")
-        node.run(node.service.keys.add(later))
-        node.run(node.service.ring.load())
+        later = replace(new_key(node.service.key_ring.secrets[0], "ES256", node.clock()), algorithm="ML-DSA-65")
+        node.run(node.service.signing_keys.add(later))
+        node.run(node.service.key_ring.load())
         assert node.me(tokens["accessToken"]).status == 200
         assert later.kid not in jwks(node)
 

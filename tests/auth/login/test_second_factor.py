@@ -114,7 +114,7 @@ def test_a_code_in_the_captcha_field_fails_like_a_wrong_password(gatehouse: InPr
 
 def test_the_captcha_is_used_up_all_the_same(gatehouse: InProcess) -> None:
     app, _ = enrolled(gatehouse)
-    captcha = gatehouse.service.challenges.issue(gatehouse.clock())
+    captcha = gatehouse.service.captcha_challenges.issue(gatehouse.clock())
     first = gatehouse.login(changes={"captchaId": captcha.id, "captchaCode": app.code()})
     assert first.status == 200
     gatehouse.clock.move(30)
@@ -314,6 +314,6 @@ def test_a_new_master_secret_leaves_app_and_recovery_codes_good(gatehouse: InPro
     app, codes = enrolled(gatehouse)
     new = b"n" * 32
     gatehouse.run(gatehouse.service.reseal(new))
-    gatehouse.service.ring.secrets = (new,)
+    gatehouse.service.key_ring.secrets = (new,)
     assert in_captcha_field(gatehouse, app.code()).status == 200
     assert in_captcha_field(gatehouse, codes[0]).status == 200

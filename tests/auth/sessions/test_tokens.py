@@ -23,8 +23,8 @@ from tests.support.inprocess import InProcess
 def gatehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data", signing_algorithm=request.param) as running:
         # The data folder comes with a key of the default; its successor is one of the algorithm in the settings.
-        running.run(running.service.key_rotation.retire(running.service.ring.signer.kid, ClientInfo()))
-        assert running.service.ring.signer.algorithm == request.param
+        running.run(running.service.key_rotation.retire(running.service.key_ring.signer.kid, ClientInfo()))
+        assert running.service.key_ring.signer.algorithm == request.param
         yield running
 
 
@@ -47,7 +47,7 @@ def forge(header: dict[str, Any], claims: dict[str, Any], sign: Callable[[bytes]
 
 
 def ours(gatehouse: InProcess) -> Callable[[bytes], bytes]:
-    return gatehouse.service.ring.signer.sign
+    return gatehouse.service.key_ring.signer.sign
 
 
 def test_a_faithful_copy_is_taken(gatehouse: InProcess) -> None:
@@ -64,7 +64,7 @@ def test_no_other_algorithm(gatehouse: InProcess, algorithm: str | None) -> None
     header, claims = parts(gatehouse.login().data["accessToken"])
     if algorithm == header["alg"]:
         algorithm = algorithm.lower()  # its own name is no other one, unless it is written in another way
-    stored = gatehouse.service.ring.stored[0]
+    stored = gatehouse.service.key_ring.stored[0]
     public = ALGORITHMS[stored.algorithm].read_public(stored.public)
     pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     signatures: list[Callable[[bytes], bytes]] = [
