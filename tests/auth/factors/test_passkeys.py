@@ -186,6 +186,14 @@ def test_a_passkey_is_registered_once(person: Person) -> None:
     assert (again.status, again.code) == (409, "A0440")
 
 
+def test_nobody_fills_the_database_with_passkeys(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatehouse.auth.factors.own_passkeys.MAX_PASSKEYS", 2)
+    kept = device()
+    assert [person.register(each).status for each in (kept, device(), device())] == [200, 200, 400]
+    assert len(person.passkeys()) == 2
+    assert log_in(person.gatehouse, kept).status == 200
+
+
 def test_a_clone_is_refused_and_recorded(person: Person) -> None:
     made = device(counts=True)
     person.register(made)
