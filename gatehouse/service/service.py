@@ -13,7 +13,7 @@ from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
 from gatehouse.auth.keys.rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
-from gatehouse.auth.sessions.front_ends import FrontEnds
+from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.master_secret import read_secrets
 from gatehouse.service.accounts import open_accounts
 from gatehouse.service.background import run_every
@@ -85,7 +85,7 @@ class Service:
     live_sessions: LiveSessions
     lockouts: Lockouts
     password_links: PasswordLinks
-    front_ends: FrontEnds
+    console_versions: ConsoleVersions
     presence: Presence
     service_keys: ServiceKeyVerifier
     ended_sessions: EndedSessionsFeed
@@ -175,7 +175,7 @@ def open_service(
         throttle=core.throttle,
         sessions=core.sessions,
         factors=factors,
-        front_ends=FrontEnds(core.state, clock, settings.session_max),
+        console_versions=ConsoleVersions(core.state, clock, settings.session_max),
         service_keys=ServiceKeyVerifier(core.stores.service_keys),
         captcha_challenges=login.challenges,
         access_tokens=login.access,

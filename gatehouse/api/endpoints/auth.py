@@ -12,7 +12,7 @@ from gatehouse.api.http.request import Request, either
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.login.login import LoginForm
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
-from gatehouse.auth.sessions.front_ends import FrontEnd
+from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
 if TYPE_CHECKING:
     from gatehouse.api.telemetry.collector import Metrics
@@ -31,7 +31,7 @@ class AuthEndpoints:
         self._challenges = service.captcha_challenges
         self._throttle = service.throttle
         self._authenticator = service.authenticator
-        self._front_ends = service.front_ends
+        self._console_versions = service.console_versions
         self._renderer = renderer
         self._drawing = FairLock(CAPTCHAS_WAITING)
         self._metrics = metrics
@@ -62,7 +62,7 @@ class AuthEndpoints:
         )
         tokens = await self._authenticator.login(form, request.client)
         if request.is_form:  # as consoles before 4.3 log in
-            await self._front_ends.remember(tokens.session, FrontEnd.FORM)
+            await self._console_versions.remember(tokens.session, ConsoleVersion.FORM)
         return _tokens(tokens, request)
 
     async def refresh(self, request: Request) -> Response:

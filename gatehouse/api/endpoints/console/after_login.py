@@ -8,7 +8,7 @@ from gatehouse.api.contract.console.after_login import DictionaryData, Dictionar
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.side_menu import side_menu
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.sessions.front_ends import FrontEnd
+from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ _GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), (
 class AfterLoginEndpoints:
     def __init__(self, service: Service) -> None:
         self._menus = service.accounts.menus
-        self._front_ends = service.front_ends
+        self._console_versions = service.console_versions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
@@ -43,21 +43,21 @@ class AfterLoginEndpoints:
         request.query_as(PageQuery)
         session = principal.claims.session
         if (
-            await self._front_ends.of_session(session) is FrontEnd.FORM
+            await self._console_versions.of_session(session) is ConsoleVersion.FORM
         ):  # those before 2.25 have asked for dictionaries by now
-            await self._front_ends.remember(session, FrontEnd.NUMBERS)
+            await self._console_versions.remember(session, ConsoleVersion.NUMBERS)
         return success(Page[NoticeRow](rows=[], total=0), request.language)
 
     async def dictionary(self, request: Request, principal: Principal) -> Response:
         if request.path.endswith("/items"):
-            await self._front_ends.remember(principal.claims.session, FrontEnd.NUMBERS)
+            await self._console_versions.remember(principal.claims.session, ConsoleVersion.NUMBERS)
         elif not request.path.endswith("/items/options"):
-            await self._front_ends.remember(principal.claims.session, FrontEnd.WORDS)
+            await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
         code = request.parameters["code"]
         return success(_genders(request.language) if code == "gender" else [], request.language)
 
     async def dictionaries(self, request: Request, principal: Principal) -> Response:
-        await self._front_ends.remember(principal.claims.session, FrontEnd.WORDS)
+        await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
         name = "性别" if request.language == "zh" else "Gender"
         return success([DictionaryData("gender", name, _genders(request.language))], request.language)
 

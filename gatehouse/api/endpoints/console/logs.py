@@ -16,7 +16,7 @@ from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.activity_log import TITLES, by_command_line
-from gatehouse.auth.sessions.front_ends import FrontEnd
+from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.user_agent import browser_name, system_name
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ COMMAND_LINE = ("command line", "命令行")
 class LogEndpoints:
     def __init__(self, service: Service) -> None:
         self._log = service.activity_log
-        self._front_ends = service.front_ends
+        self._console_versions = service.console_versions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
@@ -82,7 +82,7 @@ class LogEndpoints:
         return success(data, request.language)
 
     async def statistics(self, request: Request, principal: Principal) -> Response:
-        if await self._front_ends.of_session(principal.claims.session) is not FrontEnd.WORDS:
+        if await self._console_versions.of_session(principal.claims.session) is not ConsoleVersion.WORDS:
             return await self.overview(request, principal)
         today, yesterday, total = await self._log.overview()
         zh = request.language == "zh"

@@ -15,7 +15,7 @@ from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
 from gatehouse.auth.accounts.menus import menus_of_role, with_parents
 from gatehouse.auth.refusals import FieldInvalid
-from gatehouse.auth.sessions.front_ends import FrontEnd
+from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.stores.accounts.menus import Menu, MenuType
 from gatehouse.stores.errors import Missing
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
 
-_NUMBERS = {MenuType.FOLDER: 2, MenuType.PAGE: 1, MenuType.LINK: 3, MenuType.BUTTON: 4}
-_WORDS = {
+_TYPE_NUMBERS = {MenuType.FOLDER: 2, MenuType.PAGE: 1, MenuType.LINK: 3, MenuType.BUTTON: 4}
+_TYPE_WORDS = {
     MenuType.FOLDER: "CATALOG", MenuType.PAGE: "MENU", MenuType.LINK: "EXTLINK", MenuType.BUTTON: "BUTTON",
 }  # fmt: skip
 _TYPES = {
     **{kind.value: kind for kind in MenuType},
-    **{str(shown): kind for kind, shown in _NUMBERS.items()},
-    **{shown: kind for kind, shown in _WORDS.items()},
+    **{str(shown): kind for kind, shown in _TYPE_NUMBERS.items()},
+    **{shown: kind for kind, shown in _TYPE_WORDS.items()},
 }
 
 
@@ -42,7 +42,7 @@ class MenuEndpoints:
         self._accounts = service.accounts
         self._menus = service.accounts.menus
         self._changes = service.accounts.menu_changes
-        self._front_ends = service.front_ends
+        self._console_versions = service.console_versions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
@@ -58,14 +58,14 @@ class MenuEndpoints:
 
     async def menus(self, request: Request, principal: Principal) -> Response:
         keywords = request.query_as(MenuQuery).keywords.casefold()
-        front_end = await self._front_ends.of_session(principal.claims.session)
+        console_version = await self._console_versions.of_session(principal.claims.session)
         menus = await self._menus.all()
         if keywords:
             found = with_parents(menus, [menu.id for menu in menus if keywords in menu.name.casefold()])
             menus = [menu for menu in menus if menu.id in found]
 
         def row(menu: Menu, children: list[MenuRow]) -> MenuRow:
-            return MenuRow(**_form(menu, front_end), children=children)
+            return MenuRow(**_form(menu, console_version), children=children)
 
         return success(tree(menus, row), request.language)
 
@@ -76,8 +76,8 @@ class MenuEndpoints:
 
     async def form(self, request: Request, principal: Principal) -> Response:
         menu = await self._menus.get(request.path_id())
-        front_end = await self._front_ends.of_session(principal.claims.session)
-        return success(MenuForm(**_form(menu, front_end)), request.language)
+        console_version = await self._console_versions.of_session(principal.claims.session)
+        return success(MenuForm(**_form(menu, console_version)), request.language)
 
     async def add(self, request: Request, principal: Principal) -> Response:
         values = _values(await request.fields(MenuBody))
@@ -119,21 +119,25 @@ def _chinese_option(menu: Menu, children: list[OptionData]) -> OptionData:
     return OptionData(value=str(menu.id), label=names.get(menu.name, menu.name), children=children)
 
 
-def _form(menu: Menu, front_end: FrontEnd) -> dict[str, Any]:
-    shown: dict[FrontEnd, int | str] = {
-        FrontEnd.CURRENT: menu.type.value,
-        FrontEnd.NUMBERS: _NUMBERS[menu.type],
-        FrontEnd.WORDS: _WORDS[menu.type],
-        FrontEnd.FORM: _WORDS[menu.type],
+def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
+    shown: dict[ConsoleVersion, int | str] = {
+        ConsoleVersion.CURRENT: menu.type.value,
+        ConsoleVersion.NUMBERS: _TYPE_NUMBERS[menu.type],
+        ConsoleVersion.WORDS: _TYPE_WORDS[menu.type],
+        ConsoleVersion.FORM: _TYPE_WORDS[menu.type],
     }
     # Older consoles know no field for the address of a link.
-    path = menu.external_url if menu.type is MenuType.LINK and front_end is not FrontEnd.CURRENT else menu.route_path
+    path = (
+        menu.external_url
+        if menu.type is MenuType.LINK and console_version is not ConsoleVersion.CURRENT
+        else menu.route_path
+    )
     params = msgspec.json.decode(menu.params) if menu.params else {}
     return {
         "id": str(menu.id),
         "parentId": str(menu.parent or 0),
         "name": menu.name,
-        "type": shown[front_end],
+        "type": shown[console_version],
         "routeName": menu.route_name,
         "routePath": path,
         "component": menu.component,

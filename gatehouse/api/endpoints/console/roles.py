@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.auth.sessions.front_ends import FrontEnd
+    from gatehouse.auth.sessions.console_versions import ConsoleVersion
     from gatehouse.service import Service
     from gatehouse.stores.accounts.roles import Role
 
@@ -38,7 +38,7 @@ class RoleEndpoints:
     def __init__(self, service: Service) -> None:
         self._roles = service.accounts.roles
         self._changes = service.accounts.role_changes
-        self._front_ends = service.front_ends
+        self._console_versions = service.console_versions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
@@ -59,9 +59,9 @@ class RoleEndpoints:
             for role in await self._sorted()
             if keywords in role.name.casefold() or keywords in role.code.casefold()
         ]
-        front_end = await self._front_ends.of_session(principal.claims.session)
+        console_version = await self._console_versions.of_session(principal.claims.session)
         page = found[query.offset : query.offset + query.pageSize]
-        rows = [_row(role, front_end, request.language) for role in page]
+        rows = [_row(role, console_version, request.language) for role in page]
         return success(Page(rows, len(found)), request.language)
 
     async def options(self, request: Request, principal: Principal) -> Response:
@@ -75,14 +75,14 @@ class RoleEndpoints:
 
     async def form(self, request: Request, principal: Principal) -> Response:
         role = await self._role(request)
-        front_end = await self._front_ends.of_session(principal.claims.session)
+        console_version = await self._console_versions.of_session(principal.claims.session)
         form = RoleForm(
             id=str(role.id),
             name=role.name,
             code=role.code,
             sort=role.sort,
             status=int(role.enabled),
-            dataScope=_shown_scope(role.data_scope, front_end),
+            dataScope=_shown_scope(role.data_scope, console_version),
             deptIds=[str(department) for department in role.departments],
         )
         return success(form, request.language)
@@ -125,13 +125,15 @@ class RoleEndpoints:
             values["enabled"] = bool(number("status", body.status))
         if body.dataScope is not UNSET and body.dataScope not in {None, ""}:
             scope = number("dataScope", body.dataScope or 0)
-            values["data_scope"] = _stored_scope(scope, await self._front_ends.of_session(principal.claims.session))
+            values["data_scope"] = _stored_scope(
+                scope, await self._console_versions.of_session(principal.claims.session)
+            )
         if body.deptIds is UNSET:
             return values, None
         return values, [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
 
 
-def _row(role: Role, front_end: FrontEnd, language: str) -> RoleRow:
+def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
     label = _LABELS.get(DataScope(role.data_scope), ("", ""))
     return RoleRow(
         id=str(role.id),
@@ -139,19 +141,19 @@ def _row(role: Role, front_end: FrontEnd, language: str) -> RoleRow:
         code=role.code,
         status=int(role.enabled),
         sort=role.sort,
-        dataScope=_shown_scope(role.data_scope, front_end),
+        dataScope=_shown_scope(role.data_scope, console_version),
         dataScopeLabel=label[language == "zh"],
         createTime=console_time(role.created),
     )
 
 
-def _shown_scope(scope: int, front_end: FrontEnd) -> int:
+def _shown_scope(scope: int, console_version: ConsoleVersion) -> int:
     """The oldest consoles count from 0, and know no chosen departments: those are shown as the least there is."""
-    if not front_end.is_oldest:
+    if not console_version.is_oldest:
         return scope
     return (DataScope.OWN if scope == DataScope.CHOSEN else scope) - 1
 
 
-def _stored_scope(scope: int, front_end: FrontEnd) -> int:
+def _stored_scope(scope: int, console_version: ConsoleVersion) -> int:
     """Read by the wrong count, "department and below" would become "all"."""
-    return scope + 1 if front_end.is_oldest else scope
+    return scope + 1 if console_version.is_oldest else scope
