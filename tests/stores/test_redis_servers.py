@@ -11,9 +11,9 @@ import pytest
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
 from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, RateLimit, Rotation, Session
-from gatehouse.stores.state.redis.cluster import parse_url, slot_of
 from gatehouse.stores.state.redis.connection import Address
 from gatehouse.stores.state.redis.engine import RedisState
+from gatehouse.stores.state.redis.servers import parse_url, slot_of
 from tests.support.engines import RedisServer
 from tests.support.running import free_port
 

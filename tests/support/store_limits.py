@@ -14,8 +14,8 @@ import pytest
 from gatehouse.stores.accounts import database
 from gatehouse.stores.state.postgres import connection as postgres_connection
 from gatehouse.stores.state.postgres import pool as postgres_pool
-from gatehouse.stores.state.redis import cluster as redis_cluster
 from gatehouse.stores.state.redis import connection as redis_connection
+from gatehouse.stores.state.redis import servers as redis_servers
 
 FACTOR = 20
 _LIMITS = [
@@ -23,7 +23,7 @@ _LIMITS = [
     (database, "WAIT_SECONDS"),
     (postgres_connection, "CONNECT_SECONDS"),
     (postgres_pool, "TIMEOUT_TICKS"),
-    (redis_cluster, "CONNECT_SECONDS"),
+    (redis_servers, "CONNECT_SECONDS"),
     (redis_connection, "CONNECT_SECONDS"),
     (redis_connection, "TIMEOUT_TICKS"),
 ]

@@ -36,15 +36,17 @@ _READ = Script("read_ended")
 
 
 class EndedLog:
-    def __init__(self, run: Callable[..., Awaitable[Any]], *, in_one_step: bool) -> None:
+    def __init__(self, run: Callable[..., Awaitable[Any]], *, atomic: bool) -> None:
         self._run = run
-        self._in_one_step = in_one_step
+        self._atomic = atomic
         self._unwritten: deque[tuple[Argument, ...]] = deque(maxlen=UNWRITTEN_MAX)
-        self.keys = (ENDED_LOG,) if in_one_step else ()  # for the scripts that end sessions
+        self.keys = (ENDED_LOG,) if atomic else ()  # for the scripts that end sessions
 
-    async def follow_up(self, ended: Sequence[Session], end_record: EndRecord | None, user: int | None = None) -> None:
+    async def append_separately(
+        self, ended: Sequence[Session], end_record: EndRecord | None, user: int | None = None
+    ) -> None:
         """The second call, where one is needed. The sessions have ended whatever becomes of it."""
-        if self._in_one_step or end_record is None:
+        if self._atomic or end_record is None:
             return
         entries = [str(user)] if user is not None and end_record.credential_changed else []
         entries += [session.id for session in ended if session.ends > end_record.at]

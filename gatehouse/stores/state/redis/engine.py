@@ -33,7 +33,6 @@ from gatehouse.stores.state.protocol import (
     Session,
 )
 from gatehouse.stores.state.redis import server_configuration
-from gatehouse.stores.state.redis.cluster import connect, parse_url
 from gatehouse.stores.state.redis.connection import Argument, ServerError
 from gatehouse.stores.state.redis.encoding import (
     ENDS_FIELD,
@@ -52,6 +51,7 @@ from gatehouse.stores.state.redis.encoding import (
 )
 from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, end_record_arguments
 from gatehouse.stores.state.redis.script import Script
+from gatehouse.stores.state.redis.servers import connect, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ class RedisState:
         read = parse_url(url)
         self._servers = connect(read)
         self._cluster = read.kind == "cluster"
-        self._ended_log = EndedLog(self._run, in_one_step=not self._cluster)
+        self._ended_log = EndedLog(self._run, atomic=not self._cluster)
         self._commands: Counter[str] = Counter()
 
     def _call(self, key: bytes, name: str, *arguments: Argument) -> Awaitable[Any]:
@@ -106,7 +106,7 @@ class RedisState:
         arguments = (session.id, pack_session(session), sessions_per_user, repr(session.opened), EXPIRED_KEPT_SECONDS)
         epoch, *gone = await self._run(_OPEN_SESSION, keys, *arguments, *end_record_arguments(end_record))
         evicted = unpack_pairs(gone, epoch)
-        await self._ended_log.follow_up(evicted, end_record)
+        await self._ended_log.append_separately(evicted, end_record)
         return session._replace(epoch=int(epoch or 0)), evicted
 
     async def session_status(self, session_id: str) -> SessionStatus | None:
@@ -139,7 +139,7 @@ class RedisState:
         keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys)
         packed, epoch = await self._run(_END_SESSION, keys, session_id, *end_record_arguments(end_record))
         session = unpack_session(session_id, packed, epoch) if packed else None
-        await self._ended_log.follow_up([session] if session else [], end_record)
+        await self._ended_log.append_separately([session] if session else [], end_record)
         return session
 
     async def sessions_of(self, user: int) -> Sequence[Session]:
@@ -152,7 +152,7 @@ class RedisState:
         keys = (user_key(user), *self._ended_log.keys)
         found = await self._run(_END_SESSIONS, keys, except_session or "", user, *end_record_arguments(end_record))
         ended = [session for session in sessions_oldest_first(found) if session.id != except_session]
-        await self._ended_log.follow_up(ended, end_record, user)
+        await self._ended_log.append_separately(ended, end_record, user)
         return ended
 
     # The log of ended sessions

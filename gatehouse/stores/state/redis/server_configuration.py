@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gatehouse.stores.state.redis.connection import ServerError
 
 if TYPE_CHECKING:
-    from gatehouse.stores.state.redis.cluster import Servers
+    from gatehouse.stores.state.redis.servers import Servers
 
 OLDEST = (6, 2)
 

@@ -86,10 +86,10 @@ def parse_url(url: str) -> RedisUrl:
 
 
 def connect(url: RedisUrl) -> Servers:
-    return Cluster(url) if url.kind == "cluster" else Single(url)
+    return Cluster(url) if url.kind == "cluster" else SingleServer(url)
 
 
-class Single:
+class SingleServer:
     """One server, at a fixed address or where the Sentinels say that the primary is."""
 
     def __init__(self, url: RedisUrl) -> None:
