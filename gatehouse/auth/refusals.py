@@ -19,7 +19,7 @@ class Refused(Exception):
     """Base of all refusals. The text is for the log, never for the caller."""
 
 
-class RefusedForNow(Refused):
+class RetryLater(Refused):
     """Refused for now: the caller may retry in `seconds`."""
 
     def __init__(self, seconds: float, why: str = "") -> None:
@@ -126,11 +126,11 @@ class ConfirmationDiffers(Refused):
     """The new password was typed twice, and differently."""
 
 
-class NameLocked(RefusedForNow):
+class NameLocked(RetryLater):
     """Too many failed logins under this name, whether it exists or not."""
 
 
-class TooManyRequests(RefusedForNow):
+class TooManyRequests(RetryLater):
     """A limit by address, or of all together, is used up."""
 
 
@@ -166,5 +166,5 @@ class OwnAccount(NotAllowed):
     """A change that is not allowed on the caller's own account."""
 
 
-class TooBusy(RefusedForNow):
+class TooBusy(RetryLater):
     """The queue is full."""

@@ -20,7 +20,7 @@ from gatehouse.auth.refusals import (
     PasswordProblem,
     PasswordRefused,
     Refused,
-    RefusedForNow,
+    RetryLater,
 )
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, UnstorableValue
 
@@ -170,7 +170,7 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
         return text.format(url=problem.enrol_at)
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
-    if "{wait}" in text and isinstance(problem, RefusedForNow):
+    if "{wait}" in text and isinstance(problem, RetryLater):
         return text.format(wait=_wait_text(problem.seconds, language))
     return text
 
@@ -181,7 +181,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
         headers.append(("www-authenticate", "Bearer"))
     if isinstance(problem, EnrolmentRequired):
         headers.append(("enrolment-ticket", problem.ticket))
-    if isinstance(problem, RefusedForNow):
+    if isinstance(problem, RetryLater):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
     elif isinstance(problem, StoreUnavailable) and not isinstance(problem, UnstorableValue):
         headers.append(("retry-after", str(STORE_RETRY_AFTER_SECONDS)))

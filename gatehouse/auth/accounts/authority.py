@@ -90,7 +90,7 @@ def may_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) ->
     return actor.is_administrator or not (renamed or after.code == ADMIN)
 
 
-def may_widen_scope(actor: Actor, before: int, after: int) -> bool:
+def may_change_scope(actor: Actor, before: int, after: int) -> bool:
     """Whether the actor may change a role's data scope like this."""
     return actor.is_administrator or after in _SCOPES_WITHIN.get(before, set())
 
@@ -117,7 +117,7 @@ def require_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant
         raise CannotGrant(f"user {actor.user} may not change role {after.code}")
 
 
-def require_others(actor: Actor, users: Iterable[int]) -> None:
+def forbid_own_account(actor: Actor, users: Iterable[int]) -> None:
     """Refuses what nobody may do to their own account."""
     if actor.user is not None and actor.user in users:
         raise OwnAccount(f"user {actor.user} is the caller's own")

@@ -59,7 +59,7 @@ class PasswordLinks:
         self._page = page
 
     async def make(self, actor: Actor, user: int) -> PasswordLink:
-        authority.require_others(actor, [user])
+        authority.forbid_own_account(actor, [user])
         await self._accounts.user_changes.require_can_manage(actor, user)
         profile = await self._accounts.users.profile(user)
         if profile is None:

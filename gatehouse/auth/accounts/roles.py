@@ -162,7 +162,7 @@ def _require_edit(actor: Actor, before: StoredRole, values: dict[str, Any], chos
         raise CannotGrant(f"user {actor.user} may not give role {before.code} back to its holders")
     wider = before.data_scope == DataScope.CHOSEN and not chosen <= before.departments
     scope = values.get("data_scope", before.data_scope)
-    if not authority.may_widen_scope(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
+    if not authority.may_change_scope(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
         raise CannotGrant(f"user {actor.user} may not let role {before.code} see more")
 
 

@@ -90,7 +90,7 @@ class UserChanges:
 
     async def reset_password(self, actor: Actor, user: int, password: str) -> None:
         """Checks the password by the policy; all sessions of the user end. One's own takes the current password."""
-        authority.require_others(actor, [user])
+        authority.forbid_own_account(actor, [user])
         async with self._transactions.begin() as transaction:
             target = await self._target(transaction, actor, user)
         if problem := password_problem(password, target.user.username):
@@ -112,7 +112,7 @@ class UserChanges:
 
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""
-        authority.require_others(actor, users)
+        authority.forbid_own_account(actor, users)
         async with self._transactions.begin() as transaction:
             targets = await transaction.targets(users)
             for target in targets:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.state.protocol import State
 
-NOBODY = 0  # no user has this number
+NO_USER = 0  # no user has this number
 
 log = logs.named("gatehouse.factors")
 
@@ -47,11 +47,11 @@ class CodeVerifier:
 
     async def check(self, user: int | None, sealed: bytes | None, code: Code) -> MatchedCode | None:
         """The code as one that may be used, or None. Without a user or a factor the answer is always None."""
-        owner = user if user is not None and sealed is not None else NOBODY
+        owner = user if user is not None and sealed is not None else NO_USER
         secret = self._open(owner, sealed)
         if code.kind is CodeKind.TOTP:
             time_step = totp.matching_time_step(secret, code.value, self._clock())
-            right = time_step is not None and owner != NOBODY
+            right = time_step is not None and owner != NO_USER
             return MatchedCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], time_step or 0) if right else None
         digest = recovery.digest(secret, code.value)
         found = await self._factors.has_recovery_code(owner, digest)
@@ -70,8 +70,8 @@ class CodeVerifier:
 
     def _open(self, owner: int, sealed: bytes | None) -> bytes:
         """The user's secret, or the decoy, which is decrypted only so that it takes the same time."""
-        if sealed is None or owner == NOBODY:
-            sealed, owner = self._vault.decoy(NOBODY, self._decoy), NOBODY
+        if sealed is None or owner == NO_USER:
+            sealed, owner = self._vault.decoy(NO_USER, self._decoy), NO_USER
         try:
             return self._vault.open(owner, sealed)
         except WrongSecret as problem:

@@ -55,8 +55,8 @@ class HashPool:
         self._threads = threads
         self._queue = queue
         self._pool = ThreadPoolExecutor(threads, "hash", initializer=_lower_priority)
-        self._rescue = ThreadPoolExecutor(1, "hash-rescue")
-        self._rescuing = False
+        self._fallback_thread = ThreadPoolExecutor(1, "hash-fallback")
+        self._fallback_busy = False
         self._jobs: dict[_Job, None] = {}  # oldest first
         self._progress = 0.0  # when the pool last finished a hash, or was empty
         self._progress_timer: asyncio.TimerHandle | None = None
@@ -102,27 +102,27 @@ class HashPool:
             self._progress = loop.time()
         # Removed when the work is done, not when the caller goes away: an abandoned hash still costs.
         self._jobs[job] = None
-        self._pool.submit(self._perform, job, rescue=False)
+        self._pool.submit(self._perform, job, fallback=False)
         if self._progress_timer is None:
             self._progress_timer = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
         result: T = await job.future
         return result
 
-    def _perform(self, job: _Job, *, rescue: bool) -> None:
+    def _perform(self, job: _Job, *, fallback: bool) -> None:
         """Runs in a thread."""
         outcome: object = None
-        if not job.settled:  # the rescue thread may have been faster
+        if not job.settled:  # the fallback thread may have been faster
             try:
                 outcome = job.work(*job.values)
             except Exception as problem:  # noqa: BLE001 - it belongs to the caller, not to this thread
                 outcome = problem
         with suppress(RuntimeError):  # the loop is closed: no caller waits any more
-            job.loop.call_soon_threadsafe(self._settle, job, outcome, rescue)
+            job.loop.call_soon_threadsafe(self._settle, job, outcome, fallback)
 
-    def _settle(self, job: _Job, outcome: object, rescue: bool) -> None:  # noqa: FBT001 - called by the event loop
+    def _settle(self, job: _Job, outcome: object, fallback: bool) -> None:  # noqa: FBT001 - called by the event loop
         loop = job.loop
-        if rescue:
-            self._rescuing = False
+        if fallback:
+            self._fallback_busy = False
         else:
             self._progress = loop.time()
         if job.settled:
@@ -142,9 +142,9 @@ class HashPool:
         self._progress_timer = None
         if not self._jobs:
             return
-        if not self._rescuing and loop.time() - self._progress >= STARVED_SECONDS:
-            self._rescuing = True
-            self._rescue.submit(self._perform, next(iter(self._jobs)), rescue=True)
+        if not self._fallback_busy and loop.time() - self._progress >= STARVED_SECONDS:
+            self._fallback_busy = True
+            self._fallback_thread.submit(self._perform, next(iter(self._jobs)), fallback=True)
         self._progress_timer = loop.call_later(CHECK_SECONDS, self._check_progress, loop)
 
     def _release_memory(self) -> None:
@@ -156,7 +156,7 @@ class HashPool:
             if timer is not None:
                 timer.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        self._rescue.shutdown(wait=False, cancel_futures=True)
+        self._fallback_thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _lower_priority() -> None:

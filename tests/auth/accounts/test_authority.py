@@ -85,14 +85,14 @@ def test_only_administrators_widen_a_data_scope() -> None:
     clerk = Actor(7, frozenset({"CLERK"}), frozenset(MANAGEMENT_PERMS))
     admin = Actor(7, frozenset({"ADMIN"}), frozenset(MANAGEMENT_PERMS))
     for before, after in ((4, 1), (4, 3), (3, 2), (2, 1), (4, 5), (5, 1)):
-        assert not authority.may_widen_scope(clerk, before, after)
-        assert authority.may_widen_scope(clerk, after, before)
-        assert authority.may_widen_scope(admin, before, after)
+        assert not authority.may_change_scope(clerk, before, after)
+        assert authority.may_change_scope(clerk, after, before)
+        assert authority.may_change_scope(admin, before, after)
     for other in (2, 3):  # chosen departments and the own one: neither contains the other
-        assert not authority.may_widen_scope(clerk, 5, other)
-        assert not authority.may_widen_scope(clerk, other, 5)
-        assert authority.may_widen_scope(admin, 5, other)
-    assert all(authority.may_widen_scope(clerk, scope, scope) for scope in (1, 2, 3, 4, 5))
+        assert not authority.may_change_scope(clerk, 5, other)
+        assert not authority.may_change_scope(clerk, other, 5)
+        assert authority.may_change_scope(admin, 5, other)
+    assert all(authority.may_change_scope(clerk, scope, scope) for scope in (1, 2, 3, 4, 5))
 
 
 def test_refusals_say_which_rule_was_broken() -> None:
@@ -107,6 +107,6 @@ def test_refusals_say_which_rule_was_broken() -> None:
     with pytest.raises(CannotGrant):
         authority.require_define_role(clerk, None, RoleGrant("X", frozenset({"sys:user:delete"})))
     with pytest.raises(OwnAccount):
-        authority.require_others(clerk, [1, 7])
-    authority.require_others(clerk, [1, 8])
+        authority.forbid_own_account(clerk, [1, 7])
+    authority.forbid_own_account(clerk, [1, 8])
     authority.require_perms(clerk, ["sys:user:add"])

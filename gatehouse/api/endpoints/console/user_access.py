@@ -65,7 +65,7 @@ class UserAccessEndpoints:
 
     async def reset_second_factor(self, request: Request, principal: Principal) -> Response:
         actor, user = actor_of(request, principal), request.path_id()
-        authority.require_others(actor, [user])
+        authority.forbid_own_account(actor, [user])
         await self._changes.require_can_manage(actor, user)
         removed = await self._factors.administration.reset(user, request.client, actor.user)
         return success(FactorsResetData(removed), request.language)
