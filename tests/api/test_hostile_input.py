@@ -226,6 +226,16 @@ def test_what_is_not_http_gets_no_5xx(service: Running, request_bytes: bytes) ->
     assert status is None or 400 <= status < 500
 
 
+def test_a_body_that_ends_before_its_length_is_unreadable(service: Running) -> None:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+        head = f"POST {LOGIN} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n"
+        connection.sendall(head.encode() + b'{"username": "ann"}')
+        connection.shutdown(socket.SHUT_WR)
+        answer = connection.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b'"A0400"' in answer
+
+
 def test_half_sent_requests_hold_up_nobody(service: Running, client: httpx.Client) -> None:
     tokens = login(client)
     halves = []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
+from granian._granian import RSGIProtocolClosed
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.client_address import client_address, peer_address
@@ -162,6 +163,8 @@ class Request:
                 return await self._whole_body(limit)
         except TimeoutError:
             raise BodyUnreadable("the body did not arrive in time") from None
+        except RSGIProtocolClosed:
+            raise BodyUnreadable("the body ended before its length") from None
 
     async def _whole_body(self, limit: int) -> bytes:
         length = self.header("content-length")
