@@ -102,9 +102,11 @@ class App:
                 raise MethodNotAllowed(", ".join(methods))
             if not route.requires_token:
                 return await route.endpoint(request)
-            principal = await self._authenticate(request.bearer())
-            if route.perms:
-                _check_perm(principal, route)
+            principal = await self._authorize(request, route)
+            if route.body_limit:
+                # A body may take seconds, and a caller who is disabled meanwhile must not act any more.
+                await request.body(route.body_limit)
+                principal = await self._authorize(request, route)
             return await route.endpoint(request, principal)
         except (Refused, Missing, Duplicate, InUse, UnstorableValue) as refusal:
             return self._failure(refusal, request)
@@ -115,6 +117,12 @@ class App:
             # The last-resort handler: the log gets the whole error, the caller only that there was one.
             log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
+
+    async def _authorize(self, request: Request, route: Route) -> Principal:
+        principal = await self._authenticate(request.bearer())
+        if route.perms:
+            _check_perm(principal, route)
+        return principal
 
     async def _dispatch_traced(self, request: Request, route: Route | None, methods: Methods | None) -> Response:
         if self._tracer is None:

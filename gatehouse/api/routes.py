@@ -21,6 +21,7 @@ from gatehouse.api.endpoints.password_links import PasswordLinkEndpoints
 from gatehouse.api.endpoints.qr_login import QrEndpoints
 from gatehouse.api.endpoints.system import SystemEndpoints
 from gatehouse.api.endpoints.users import CurrentUserEndpoints
+from gatehouse.api.http.request import BODY_LIMIT
 from gatehouse.api.pages import Pages
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Route(NamedTuple):
     requires_token: bool = False
     perms: tuple[str, ...] = ()  # any of them allows the operation (`App` checks); none: every principal may
     parameters: tuple[str, ...] = ()  # their names, in the order of the path
+    body_limit: int = 0  # bytes; 0 if the operation takes no body
 
 
 class Routes:
@@ -135,7 +137,8 @@ def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
     # Logout checks the bearer by itself: it needs the session alone, and works while the accounts are unavailable.
     requires_token = operation.requires_token and operation.name != "logout"
     counted = metrics.operation_metrics(operation.name)
-    return Route(operation.name, endpoint, counted, requires_token, perms, parameter_names(operation.path))
+    body_limit = BODY_LIMIT + operation.upload_limit if operation.body else 0
+    return Route(operation.name, endpoint, counted, requires_token, perms, parameter_names(operation.path), body_limit)
 
 
 def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:

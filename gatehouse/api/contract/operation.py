@@ -59,6 +59,7 @@ class Operation(NamedTuple):
     body: Any = None  # a type that msgspec decodes
     body_required: bool = False
     takes: tuple[str, ...] = (JSON,)  # media types of the body
+    upload_limit: int = 0  # bytes of a file in the body, beyond what every body may have
     query: type[msgspec.Struct] | None = None
     data: Any = None  # a type that msgspec encodes
     produces: str = JSON  # media type of a success

@@ -43,13 +43,14 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Request:
-    __slots__ = ("_headers", "_protocol", "_scope", "_trusted", "id", "method", "parameters", "path")
+    __slots__ = ("_body", "_headers", "_protocol", "_scope", "_trusted", "id", "method", "parameters", "path")
 
     def __init__(self, scope: Scope, protocol: HTTPProtocol, request_id: str, trusted: Sequence[Network]) -> None:
         self._scope = scope
         self._headers: Headers = scope.headers  # type: ignore[assignment]  # granian's stub has no `get_all`
         self._protocol = protocol
         self._trusted = trusted
+        self._body: bytes | None = None  # once it has arrived
         self.id = request_id
         self.method: str = scope.method
         self.path: str = scope.path
@@ -146,25 +147,27 @@ class Request:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BodyUnreadable("not JSON") from None
 
-    async def upload(self, field: str, limit: int) -> bytes:
-        """The file of that name in a multipart form of up to `limit` bytes and a little for the form around it."""
+    async def upload(self, field: str) -> bytes:
+        """The file of that name in a multipart form."""
         media_type = self.header("content-type") or ""
         if not is_multipart(media_type):
             raise UnsupportedMediaType(media_type)
-        parts = multipart_parts(await self.body(limit + BODY_LIMIT), media_type)
+        parts = multipart_parts(await self.body(), media_type)
         found = [part.content for part in parts if part.name == field and part.filename is not None]
         if not found or not found[0]:
             raise FieldMissing(field)
         return found[0]
 
     async def body(self, limit: int = BODY_LIMIT) -> bytes:
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                return await self._whole_body(limit)
-        except TimeoutError:
-            raise BodyUnreadable("the body did not arrive in time") from None
-        except RSGIProtocolClosed:
-            raise BodyUnreadable("the body ended before its length") from None
+        if self._body is None:
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    self._body = await self._whole_body(limit)
+            except TimeoutError:
+                raise BodyUnreadable("the body did not arrive in time") from None
+            except RSGIProtocolClosed:
+                raise BodyUnreadable("the body ended before its length") from None
+        return self._body
 
     async def _whole_body(self, limit: int) -> bytes:
         length = self.header("content-length")

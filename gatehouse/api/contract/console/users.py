@@ -13,6 +13,7 @@ from gatehouse.api.contract.operation import MULTIPART, PREFIX
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
+from gatehouse.transfer.sheets import FILE_MAX
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -191,6 +192,7 @@ OPERATIONS = (
         body=ImportBody,
         body_required=True,
         takes=(MULTIPART,),
+        upload_limit=FILE_MAX,
         data=ImportReport,
         refusals=(refusals.TooBusy, Missing, Duplicate),
         older_paths=(f"{PREFIX}/users/_import",),

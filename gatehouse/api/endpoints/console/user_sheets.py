@@ -23,7 +23,7 @@ from gatehouse.auth.accounts.user_import import (
 )
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
-from gatehouse.transfer.sheets import FILE_MAX, Formula, SheetInvalid, read_sheet, write_sheet
+from gatehouse.transfer.sheets import Formula, SheetInvalid, read_sheet, write_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -92,7 +92,7 @@ class UserSheetEndpoints:
 
     async def import_users(self, request: Request, principal: Principal) -> Response:
         query = request.query_as(ImportQuery)
-        content = await request.upload("file", FILE_MAX)
+        content = await request.upload("file")
         async with self._sheet_lock:
             try:
                 cells = await asyncio.to_thread(read_sheet, content, len(_COLUMNS))
