@@ -77,6 +77,15 @@ def test_a_password_is_set_without_standing_in_an_address(admin: Page, visiting:
     visiting(running).logged_in(name, NEW_PASSWORD)
 
 
+def test_the_own_password_is_changed_on_the_account_page(admin: Page) -> None:
+    open_user(admin, "admin")
+    dialog = admin.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Sessions")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Set a password")).to_have_count(0)
+    dialog.get_by_role("link", name="Your account").click()
+    expect(admin.get_by_role("heading", name="Your account")).to_be_visible()
+
+
 def test_a_second_factor_is_seen_and_reset(admin: Page, visiting: Visiting, running: Running) -> None:
     name = add_person(running)
     page = visiting(running).logged_in(name)

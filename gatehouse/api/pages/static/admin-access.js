@@ -10,10 +10,12 @@ import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
 /** The buttons in the form of a user that open all this, as far as the reader may. */
-export function accessButtons(user, may) {
+export function accessButtons(user, { may, username }) {
   const button = (allowed, words, click) => allowed && make("button", { type: "button", class: "quiet lined", t: words, click });
-  const mayReset = may("sys:user:reset-password");
+  const own = user.username === username;
+  const mayReset = may("sys:user:reset-password") && !own;
   return [
+    own && make("a", { class: "quiet lined", href: "account", t: "docs.account" }), // what changes there takes the current password
     button(mayReset, "users.reset", () => resetPassword(user)),
     button(mayReset, "users.link", () => showLink(user)),
     button(true, "factor.title", () => showFactor(user, mayReset)),

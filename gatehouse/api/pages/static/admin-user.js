@@ -79,11 +79,12 @@ export async function addUser(context, then) {
   });
 }
 
-export async function editUser(id, { may }, then) {
+export async function editUser(id, context, then) {
+  const { may } = context;
   await attempt(async () => {
     const [user, chosen] = await Promise.all([ask("GET", `users/${id}/form`), options()]);
     const form = fieldsOf(user, chosen);
-    const access = make("div", { class: "tools" }, accessButtons(user, may));
+    const access = make("div", { class: "tools" }, accessButtons(user, context));
     if (!may("sys:user:update")) return open("users.see", { name: user.username }, form.content, access);
     return formDialog({
       title: "users.edit",

@@ -31,6 +31,7 @@ const view = document.getElementById("view");
 const rail = document.getElementById("rail");
 
 let perms = new Set();
+let username = "";
 let shown = 0;
 
 const may = (perm) => perms.has(perm);
@@ -74,7 +75,7 @@ async function show() {
   const waiting = setTimeout(() => turn === shown && view.replaceChildren(waitingState()), 200);
   let content;
   try {
-    content = await part.show({ may });
+    content = await part.show({ may, username });
   } catch (failure) {
     if (failure.code === "A0230") return leave("ended");
     content = [failedState(failure, show)];
@@ -97,6 +98,7 @@ async function start() {
   try {
     const user = await ask("GET", "users/me");
     perms = new Set(user.perms);
+    username = user.username;
   } catch (failure) {
     if (failure.code === "A0230") return leave("ended");
     return view.replaceChildren(failedState(failure, start));
