@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gatehouse import logs
 from gatehouse.cli import output
-from gatehouse.cli.failures import NO, explain
+from gatehouse.cli.failures import EXIT_REFUSED, explain
 from gatehouse.cli.node_checks import nodes
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
@@ -46,7 +46,7 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     else:
         _print_findings(findings)
     if any(each.level is Level.FAIL for each in findings):
-        ctx.exit(NO)
+        ctx.exit(EXIT_REFUSED)
 
 
 def _findings(config: Path | None) -> list[Finding]:

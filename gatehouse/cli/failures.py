@@ -9,7 +9,7 @@ import click
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 
-NO, WRONG, UNREACHABLE = 1, 2, 3
+EXIT_REFUSED, EXIT_USAGE, EXIT_UNAVAILABLE = 1, 2, 3
 
 # Which extra of the package installs which driver.
 _EXTRAS = {"aiomysql": "mysql", "asyncpg": "postgres", "hiredis": "redis"}
@@ -28,13 +28,13 @@ def explain(problem: Exception) -> Explanation | None:
 
 def exit_code(problem: Exception) -> int | None:
     if isinstance(problem, click.Abort):
-        return NO
+        return EXIT_REFUSED
     if isinstance(problem, click.ClickException):
         return problem.exit_code
     if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, ValueError)) or _extra(problem):
-        return WRONG
+        return EXIT_USAGE
     if isinstance(problem, (StoreError, OSError)):
-        return UNREACHABLE
+        return EXIT_UNAVAILABLE
     return None
 
 

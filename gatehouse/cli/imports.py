@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gatehouse.cli import output
-from gatehouse.cli.failures import NO
+from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
@@ -121,7 +121,7 @@ async def _import(service: Service, source: Source, *, dry_run: bool, overwrite:
     else:
         _print_summary(summary)
     if summary.refused:
-        click.get_current_context().exit(NO)
+        click.get_current_context().exit(EXIT_REFUSED)
 
 
 def _print_summary(summary: Summary) -> None:

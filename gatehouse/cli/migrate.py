@@ -9,7 +9,7 @@ import click
 
 from gatehouse import logs
 from gatehouse.cli import output
-from gatehouse.cli.failures import NO
+from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_database, open_state
@@ -46,7 +46,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
     else:
         _print_result(done, check=check)
     if check and done.before != done.after:
-        ctx.exit(NO)
+        ctx.exit(EXIT_REFUSED)
 
 
 async def _check(given: Settings) -> schema.Migrated:
