@@ -31,9 +31,9 @@ def named(name: str) -> Any:
     return structlog.get_logger(name)
 
 
-def configure(level: str, form: str, *, cached: bool = True) -> None:
+def configure(level: str, log_format: str, *, cached: bool = True) -> None:
     """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
-    pretty = form == "pretty" or (form == "auto" and sys.stderr.isatty())
+    pretty = log_format == "pretty" or (log_format == "auto" and sys.stderr.isatty())
     renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if pretty else _as_json
     lines = Lines(sys.stderr)
     atexit.register(lines.flush)

@@ -68,7 +68,7 @@ def write_secrets(path: Path, lines: Sequence[bytes]) -> None:
 def make_secret(settings: Settings) -> None:
     """Create the secret file if the embedded default needs one and there is none.
 
-    Written aside and linked into place, so that of two starts at once both see one whole file.
+    Written to a temporary file and linked into place, so that of two starts at once both see one whole file.
     """
     if settings.secret or settings.secret_file or secret_path(settings).exists():
         return

@@ -33,9 +33,9 @@ def serve(settings: Settings) -> None:
     node = nodes.new_node_id()
     # In a process of its own: it needs Alembic, Pillow, database drivers and their threads, which the workers, forked
     # from this process, must not inherit.
-    with ProcessPoolExecutor(1) as aside:
-        prepared = aside.submit(_prepare, settings, node)
-        glyphs = aside.submit(_draw_glyphs)
+    with ProcessPoolExecutor(1) as helper:
+        prepared = helper.submit(_prepare, settings, node)
+        glyphs = helper.submit(_draw_glyphs)
         from gatehouse.serving import workers  # noqa: PLC0415 - a quarter of a second, while the other process prepares
 
         workers.warm_up(glyphs.result())

@@ -84,9 +84,9 @@ class Metrics:
 
     def write(self) -> None:
         if self._file is not None:
-            aside = self._file.with_suffix(".new")
-            aside.write_bytes(msgspec.json.encode(self.counts()))
-            aside.replace(self._file)
+            temporary = self._file.with_suffix(".new")
+            temporary.write_bytes(msgspec.json.encode(self.counts()))
+            temporary.replace(self._file)
 
     async def write_forever(self) -> None:
         """Write the file every second, and serve the metrics if no other worker does."""
