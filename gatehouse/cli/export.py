@@ -12,7 +12,7 @@ from gatehouse.cli.output import echo
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
 from gatehouse.transfer.export import export as write
-from gatehouse.transfer.layout import Format, format_of
+from gatehouse.transfer.file_format import FileFormat, format_of
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--format",
-    "form",
-    type=click.Choice([form.value for form in Format]),
+    "file_format",
+    type=click.Choice([each.value for each in FileFormat]),
     help="Without it, the file name decides.",
 )
 @click.option(
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="Write password hashes and sealed second factors too: guard the file like the database.",
 )
 @with_service
-async def export(service: Service, file: Path, form: str | None, *, with_hashes: bool) -> None:
+async def export(service: Service, file: Path, file_format: str | None, *, with_hashes: bool) -> None:
     """Write users, roles and departments to a file.
 
     JSON Lines holds everything, CSV the users alone. `gatehouse import users` reads both; second factors are good
@@ -47,7 +47,7 @@ async def export(service: Service, file: Path, form: str | None, *, with_hashes:
         count = await write(
             service.database,
             file,
-            Format(form) if form else format_of(file),
+            FileFormat(file_format) if file_format else format_of(file),
             with_hashes=with_hashes,
             progress=partial(report, "users"),
         )

@@ -14,9 +14,9 @@ from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
+from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.files import UserFile
 from gatehouse.transfer.importer import Importer
-from gatehouse.transfer.layout import Format
 from gatehouse.transfer.youlai import open_youlai
 
 if TYPE_CHECKING:
@@ -81,14 +81,14 @@ async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwor
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--format",
-    "form",
-    type=click.Choice([form.value for form in Format]),
+    "file_format",
+    type=click.Choice([each.value for each in FileFormat]),
     help="Without it, the file name decides.",
 )
 @common
 @with_service
 async def users(
-    service: Service, file: Path, form: str | None, *, dry_run: bool, overwrite_passwords: bool, as_json: bool
+    service: Service, file: Path, file_format: str | None, *, dry_run: bool, overwrite_passwords: bool, as_json: bool
 ) -> None:
     """Read a file of JSON Lines or CSV, as `gatehouse export` writes it.
 
@@ -100,7 +100,7 @@ async def users(
       gatehouse import users people.jsonl --dry-run
       gatehouse import users people.csv
     """
-    source = UserFile(file, Format(form) if form else None)
+    source = UserFile(file, FileFormat(file_format) if file_format else None)
     await _import(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)
 
 

@@ -17,8 +17,8 @@ from gatehouse.stores.accounts.factor_copies import factor_copies
 from gatehouse.stores.accounts.menus import Menus
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.users import Users
+from gatehouse.transfer.file_format import COLUMNS, DepartmentLine, FactorLine, FileFormat, MenuLine, RoleLine, UserLine
 from gatehouse.transfer.formulas import quote
-from gatehouse.transfer.layout import COLUMNS, DepartmentLine, FactorLine, Format, MenuLine, RoleLine, UserLine
 from gatehouse.transfer.rows import BATCH
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.accounts.database import Database
     from gatehouse.stores.accounts.users import Profile
-    from gatehouse.transfer.layout import Line
+    from gatehouse.transfer.file_format import Line
 
 
 async def export(
     database: Database,
     path: Path,
-    form: Format,
+    file_format: FileFormat,
     *,
     with_hashes: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -42,8 +42,8 @@ async def export(
     users = Users(database)
     written, total = 0, await users.count()
     with _atomic_file(path) as file:
-        async for line in _lines(database, users, form, with_hashes=with_hashes):
-            _write(file, line, form)
+        async for line in _lines(database, users, file_format, with_hashes=with_hashes):
+            _write(file, line, file_format)
             written += isinstance(line, UserLine)
             if progress and written % BATCH == 0:
                 progress(written, total)
@@ -68,8 +68,10 @@ def _atomic_file(path: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-async def _lines(database: Database, users: Users, form: Format, *, with_hashes: bool) -> AsyncIterator[Line | None]:
-    if form is Format.JSONL:
+async def _lines(
+    database: Database, users: Users, file_format: FileFormat, *, with_hashes: bool
+) -> AsyncIterator[Line | None]:
+    if file_format is FileFormat.JSONL:
         for department in await Departments(database).all():
             yield DepartmentLine(
                 department.id, department.name, department.parent, department.code, department.sort, department.enabled
@@ -98,7 +100,7 @@ async def _lines(database: Database, users: Users, form: Format, *, with_hashes:
         for profile in page:
             yield _user(profile, with_hashes=with_hashes)
         after = page[-1].user.id
-    if with_hashes and form is Format.JSONL:
+    if with_hashes and file_format is FileFormat.JSONL:
         async for copy in factor_copies(database):
             yield FactorLine(*msgspec.structs.astuple(copy))
 
@@ -122,8 +124,8 @@ def _user(profile: Profile, *, with_hashes: bool) -> UserLine:
     )
 
 
-def _write(file: BinaryIO, line: Line | None, form: Format) -> None:
-    if form is Format.JSONL:
+def _write(file: BinaryIO, line: Line | None, file_format: FileFormat) -> None:
+    if file_format is FileFormat.JSONL:
         file.write(msgspec.json.encode(line) + b"\n")
         return
     cells = list(COLUMNS) if line is None else _cells(line)

@@ -10,18 +10,18 @@ import msgspec
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.accounts.menus import complete_menu
 from gatehouse.stores.accounts.menus import Menu, MenuType
-from gatehouse.transfer.formulas import unquote
-from gatehouse.transfer.layout import (
+from gatehouse.transfer.file_format import (
     COLUMNS,
     DepartmentLine,
     FactorLine,
-    Format,
+    FileFormat,
     Line,
     MenuLine,
     RoleLine,
     UserLine,
     format_of,
 )
+from gatehouse.transfer.formulas import unquote
 from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceFactors, SourceMenu, SourceRole, SourceUser
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class UserFile:
     source_roles = None
     skipped = 0
 
-    def __init__(self, path: Path, form: Format | None = None) -> None:
-        self._lines = _from_csv if (form or format_of(path)) is Format.CSV else _from_jsonl
+    def __init__(self, path: Path, file_format: FileFormat | None = None) -> None:
+        self._lines = _from_csv if (file_format or format_of(path)) is FileFormat.CSV else _from_jsonl
         self._path = path
         self._departments: dict[int, SourceDepartment] = {}
         self._roles: dict[str, SourceRole] = {}

@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.stores.accounts.menus import Menu, MenuType
 from gatehouse.transfer.export import export
+from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.files import UserFile
 from gatehouse.transfer.importer import Importer
-from gatehouse.transfer.layout import Format
 from gatehouse.transfer.rows import Source, Summary
 from gatehouse.transfer.youlai import open_youlai
 from tests.support.inprocess import InProcess
@@ -144,7 +144,7 @@ def test_menus_go_through_a_file(engines: None, tmp_path: Path) -> None:
         bring_youlai(gatehouse, url)
         sent = menus(gatehouse)
         given = gatehouse.run(gatehouse.service.accounts.menus.by_role())
-        gatehouse.run(export(gatehouse.service.database, file, Format.JSONL, with_hashes=True))
+        gatehouse.run(export(gatehouse.service.database, file, FileFormat.JSONL, with_hashes=True))
     with InProcess(tmp_path / "two") as gatehouse:
         summary = bring(gatehouse, UserFile(file))
         assert summary.refused == []

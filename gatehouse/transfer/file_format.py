@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Format(StrEnum):
+class FileFormat(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path) -> FileFormat:
     match path.suffix.lower():
         case ".jsonl" | ".ndjson":
-            return Format.JSONL
+            return FileFormat.JSONL
         case ".csv":
-            return Format.CSV
+            return FileFormat.CSV
     raise ValueError(f"{path.name}: expected a name that ends in .jsonl or .csv")
 
 
