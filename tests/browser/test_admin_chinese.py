@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from gatehouse.transfer.sheets import write_sheet
+from gatehouse.transfer.xlsx import write_sheet
 from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import part

@@ -12,7 +12,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from gatehouse.stores.accounts.users import NewUser
-from gatehouse.transfer.sheets import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
+from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of
 from tests.support.inprocess import Answer, InProcess

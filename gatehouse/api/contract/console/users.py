@@ -13,7 +13,7 @@ from gatehouse.api.contract.operation import MULTIPART, PREFIX
 from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
-from gatehouse.transfer.sheets import FILE_MAX
+from gatehouse.transfer.xlsx import FILE_MAX
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 

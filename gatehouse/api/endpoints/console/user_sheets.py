@@ -23,7 +23,7 @@ from gatehouse.auth.accounts.user_import import (
 )
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
-from gatehouse.transfer.sheets import Formula, SheetInvalid, read_sheet, write_sheet
+from gatehouse.transfer.xlsx import Formula, SheetInvalid, read_sheet, write_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
     from gatehouse.stores.accounts.user_search import ListedUser
-    from gatehouse.transfer.sheets import Cell
+    from gatehouse.transfer.xlsx import Cell
 
 EXPORT_MAX = 100_000
 # Rows of one transaction: the database must not be held for long.
