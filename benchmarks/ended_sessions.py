@@ -107,7 +107,7 @@ def measure(nodes: list[Running], logouts: int) -> dict[str, Any]:
     introspector = Introspector(f"{followed.url}/oauth2/introspect", key)
     tokens = with_stores(node, lambda service: open_sessions(service, 2 * logouts + 200))
     with EndedSessions(f"{followed.url}/events/ended-sessions/stream", key) as ended:
-        following = Verifier(keys, issuer, ended=ended)
+        following = Verifier(keys, issuer, ended_sessions=ended)
         following.check(tokens[0])
         by_feed = delays(node, tokens[:logouts], following.check)
         kept = tokens[2 * logouts :]

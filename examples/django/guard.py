@@ -30,8 +30,8 @@ class GatehouseMiddleware:
         self._verifier = Verifier(
             f"{url}/.well-known/jwks.json",
             issuer=url,
-            perms=True,
-            ended=ended,
+            perms_in_token=True,
+            ended_sessions=ended,
             token_type=settings.GATEHOUSE_TOKEN_TYPE,
         )
 

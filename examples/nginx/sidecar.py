@@ -38,8 +38,8 @@ ended = EndedSessions(f"{GATEHOUSE}/events/ended-sessions/stream", os.environ["G
 verifier = Verifier(
     f"{GATEHOUSE}/.well-known/jwks.json",
     issuer=GATEHOUSE,
-    perms=True,
-    ended=ended,
+    perms_in_token=True,
+    ended_sessions=ended,
     token_type=os.environ.get("GATEHOUSE_TOKEN_TYPE", "at+jwt"),
 )
 app = Guarded(allow, verifier)

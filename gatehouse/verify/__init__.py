@@ -9,7 +9,7 @@ Offline, with the public keys of the service; a logout shows when the token expi
 Offline and following the sessions that end, with a service key; a logout shows within a second:
 
     ended = EndedSessions("https://login.example.com/events/ended-sessions/stream", service_key)
-    verifier = Verifier(..., ended=ended)
+    verifier = Verifier(..., ended_sessions=ended)
 
 Or by asking each time, with a service key; a logout shows at once, and perms are known:
 

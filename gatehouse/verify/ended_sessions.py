@@ -9,7 +9,7 @@ position every second, so a follower knows when its data is stale:
   fails for an ended session.
 
 A stale feed fails closed: `Unavailable`, 503. Otherwise a thief could keep a stolen token valid after a logout by
-cutting the feed. `stale_ok=True` is the other choice: tokens are then good until they expire, as without a feed.
+cutting the feed. `fail_open=True` is the other choice: tokens are then good until they expire, as without a feed.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ class EndedSessions:
         service_key: str,
         *,
         max_silence: float = 5.0,
-        stale_ok: bool = False,
-        plain_http: bool = False,
+        fail_open: bool = False,
+        allow_http: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if max_silence < 2:
             raise ValueError(
                 f"max_silence: expected at least 2 seconds, as the service speaks once a second: {max_silence}"
             )
-        self._url = check_url(url, plain_http=plain_http)
+        self._url = check_url(url, allow_http=allow_http)
         self._key = service_key
         self._max_silence = max_silence
-        self._stale_ok = stale_ok
+        self._fail_open = fail_open
         self._clock = clock
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._position = ""
@@ -71,7 +71,7 @@ class EndedSessions:
         self._closed = False
 
     @property
-    def starting(self) -> bool:
+    def should_wait(self) -> bool:
         """Whether a check should wait for it: not up to date yet in this process, and not known to be late."""
         if self._process != os.getpid():
             return not self._closed
@@ -85,7 +85,7 @@ class EndedSessions:
         """Raises `TokenInvalid` if the session has ended, or may have; `Unavailable` if that cannot be known."""
         if session in self._ended:
             raise TokenInvalid("the session has ended")
-        if self._stale_ok:
+        if self._fail_open:
             return
         if not self.fresh:
             raise Unavailable(f"ended sessions are not known: {self._problem}")

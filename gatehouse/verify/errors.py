@@ -68,5 +68,5 @@ class PermsUnknown(Exception):
     """A perm was asked of a check that knows only roles: a mistake in the program, not in the request.
 
     Access tokens carry roles, and perms if the service is set so. For perms use an `Introspector`, or tell the
-    `Verifier` that tokens carry them (`perms=True`) or what roles give (`role_perms=`).
+    `Verifier` that tokens carry them (`perms_in_token=True`) or what roles give (`role_perms=`).
     """

@@ -25,13 +25,13 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _opener = urllib.request.build_opener(_NoRedirects)
 
 
-def check_url(url: str, *, plain_http: bool = False) -> str:
+def check_url(url: str, *, allow_http: bool = False) -> str:
     """An attacker who can change an answer decides which tokens are valid, so plain http is for loopback only."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError(f"expected an http or https URL, got {url!r}")
-    if parts.scheme == "http" and not plain_http and not is_loopback(parts.hostname):
-        raise ValueError(f"{url!r} is not https: on a network that you trust, say plain_http=True")
+    if parts.scheme == "http" and not allow_http and not is_loopback(parts.hostname):
+        raise ValueError(f"{url!r} is not https: on a network that you trust, say allow_http=True")
     return url
 
 

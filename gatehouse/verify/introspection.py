@@ -39,12 +39,12 @@ class Introspector:
         *,
         remember: float = 0.0,
         timeout: float = 3.0,
-        plain_http: bool = False,
+        allow_http: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not 0 <= remember <= MAX_CACHE_SECONDS:
             raise ValueError(f"remember: expected 0 to {MAX_CACHE_SECONDS:.0f} seconds, got {remember}")
-        self._url = check_url(url, plain_http=plain_http)
+        self._url = check_url(url, allow_http=allow_http)
         self._key = service_key
         self._remember = remember
         self._timeout = timeout

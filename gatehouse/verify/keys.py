@@ -33,10 +33,10 @@ class KeySet:
         stale_for: float = 3600.0,
         min_interval: float = 1.0,
         timeout: float = 3.0,
-        plain_http: bool = False,
+        allow_http: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._url = check_url(url, plain_http=plain_http)
+        self._url = check_url(url, allow_http=allow_http)
         self._max_age = max_age
         self._stale_for = stale_for
         self._min_interval = min_interval

@@ -51,10 +51,10 @@ class Verifier:
         audience: str = "gatehouse",
         *,
         leeway: float = 10.0,
-        perms: bool = False,
+        perms_in_token: bool = False,
         role_perms: Mapping[str, Iterable[str]] | None = None,
         token_type: str = "at+jwt",  # noqa: S107 - no password
-        ended: EndedSessions | None = None,
+        ended_sessions: EndedSessions | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not 0 <= leeway <= MAX_LEEWAY:
@@ -63,22 +63,22 @@ class Verifier:
         self._issuer = issuer
         self._audience = audience
         self._leeway = leeway
-        self._perms_in_token = perms
+        self._perms_in_token = perms_in_token
         self._role_perms = {role: frozenset(perms) for role, perms in (role_perms or {}).items()}
         self._token_type = token_type
-        self._ended = ended
+        self._ended_sessions = ended_sessions
         self._clock = clock
         self._verified: BoundedCache[str, _Verified] = BoundedCache(CACHE_SIZE)
-        self.knows_perms = perms or role_perms is not None
+        self.knows_perms = perms_in_token or role_perms is not None
 
     def check(self, token: str) -> Principal:
-        if self._ended is not None and self._ended.starting:
-            self._ended.wait()
+        if self._ended_sessions is not None and self._ended_sessions.should_wait:
+            self._ended_sessions.wait()
         return self._principal(token, self._keys.find(self._kid(token)))
 
     async def check_async(self, token: str) -> Principal:
-        if self._ended is not None and self._ended.starting:
-            await asyncio.to_thread(self._ended.wait)
+        if self._ended_sessions is not None and self._ended_sessions.should_wait:
+            await asyncio.to_thread(self._ended_sessions.wait)
         return self._principal(token, await self._keys.find_async(self._kid(token)))
 
     def _principal(self, token: str, key: VerificationKey | None) -> Principal:
@@ -91,8 +91,8 @@ class Verifier:
         if not verified.issued - self._leeway <= self._clock() < verified.principal.expires + self._leeway:
             self._verified.pop(token, None)
             raise TokenInvalid("expired, or not yet issued")
-        if self._ended is not None:
-            self._ended.check(verified.principal.session, verified.issued)
+        if self._ended_sessions is not None:
+            self._ended_sessions.check(verified.principal.session, verified.issued)
         return verified.principal
 
     def _verify(self, token: str, key: VerificationKey) -> _Verified:

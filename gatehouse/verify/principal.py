@@ -29,7 +29,7 @@ class Principal:
         """Refuse unless the user has every one of these perms."""
         if self.perms is None:
             raise PermsUnknown(
-                "perms are not known here: use an Introspector, Verifier(perms=True) or Verifier(role_perms=...)"
+                "perms are unknown: use an Introspector, Verifier(perms_in_token=True) or Verifier(role_perms=...)"
             )
         missing = [perm for perm in perms if perm not in self.perms]
         if missing:

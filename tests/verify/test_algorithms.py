@@ -47,7 +47,9 @@ def test_every_token_of_the_shared_table(issuer: Any) -> None:
     tokens = importlib.import_module("tokens")
     rows = [row for row in tokens.make(issuer.signers, issuer.url) if not row.only]
     with EndedSessions(f"{issuer.url}/events/ended-sessions/stream", "ghs_any") as ended:
-        verifier = Verifier(f"{issuer.url}/.well-known/jwks.json", issuer.url, perms=True, ended=ended)
+        verifier = Verifier(
+            f"{issuer.url}/.well-known/jwks.json", issuer.url, perms_in_token=True, ended_sessions=ended
+        )
         answers = [(row, outcome(verifier, row.token)) for row in rows for _ in range(2)]
     assert [(row.name, answer) for row, answer in answers if answer != row.status] == []
     assert {row.name for row in rows} >= {"good, ES256", "good, EdDSA", "good, RS256"}

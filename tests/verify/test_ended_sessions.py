@@ -51,7 +51,7 @@ class Following:
         self.key = service_key(self.followed)
         self.ended = EndedSessions(self.followed.url + STREAM, self.key, **options)
         issuer = self.followed.env.get("GATEHOUSE_ISSUER", self.followed.url)
-        self.verifier = Verifier(f"{self.followed.url}/.well-known/jwks.json", issuer, ended=self.ended)
+        self.verifier = Verifier(f"{self.followed.url}/.well-known/jwks.json", issuer, ended_sessions=self.ended)
 
     def hear(self, act: Callable[[httpx.Client, dict[str, Any]], httpx.Response]) -> None:
         with self.node.client() as client:
@@ -156,10 +156,10 @@ def test_a_forked_process_follows_by_itself(following: Following) -> None:
     assert answer.get() == 1
 
 
-@pytest.mark.parametrize("stale_ok", [False, True])
-def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_path: Path, stale_ok: bool) -> None:
+@pytest.mark.parametrize("fail_open", [False, True])
+def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_path: Path, fail_open: bool) -> None:
     with Running(tmp_path / "data") as running:
-        following = Following([running, running], max_silence=2, stale_ok=stale_ok)
+        following = Following([running, running], max_silence=2, fail_open=fail_open)
         with running.client() as client:
             ended, live = login(client), login(client)
             following.verifier.check(live["accessToken"])
@@ -168,7 +168,7 @@ def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_p
     # The service is gone; its keys are still held.
     following.verifier.check(live["accessToken"])
     time.sleep(2.2)
-    if stale_ok:
+    if fail_open:
         following.verifier.check(live["accessToken"])
     else:
         with pytest.raises(Unavailable, match="ended sessions are not known"):
@@ -181,9 +181,9 @@ def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_p
 def test_a_service_that_is_not_there_at_the_start_is_waited_for_once(tmp_path: Path) -> None:
     running = Running(tmp_path / "data")
     ended = EndedSessions(running.url + STREAM, "ghs_none", max_silence=2)
-    assert ended.starting
+    assert ended.should_wait
     assert not ended.wait()
-    assert not ended.starting, "the next check does not wait again"
+    assert not ended.should_wait, "the next check does not wait again"
     with pytest.raises(Unavailable):
         ended.check("7-abc", time.time())
     ended.close()

@@ -253,13 +253,13 @@ def test_before_the_first_answer_nobody_is_let_in(issuer: Issuer, verifier: Veri
 @pytest.mark.parametrize(
     "url", ["http://gatehouse:8000/jwks", "http://10.0.0.5/jwks", "http://localhost.evil.example/x"]
 )
-def test_plain_http_to_another_machine_must_be_asked_for(url: str) -> None:
+def test_plain_http_to_another_machine_must_be_allowed(url: str) -> None:
     with pytest.raises(ValueError, match="not https"):
         KeySet(url)
     with pytest.raises(ValueError, match="not https"):
         Introspector(url, "ghs_x")
-    KeySet(url, plain_http=True)
-    Introspector(url, "ghs_x", plain_http=True)
+    KeySet(url, allow_http=True)
+    Introspector(url, "ghs_x", allow_http=True)
     for near in ("http://127.0.0.1:8000/jwks", "http://localhost/jwks", "http://[::1]/jwks", "https://elsewhere/jwks"):
         KeySet(near)
 
