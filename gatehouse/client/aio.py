@@ -35,7 +35,7 @@ class AsyncClient:
 
     @property
     def tokens(self) -> Tokens | None:
-        """What is held right now; None when logged out."""
+        """The current tokens; None when logged out."""
         return self._tokens
 
     async def captcha(self) -> Captcha:
@@ -78,18 +78,18 @@ class AsyncClient:
         return await self._renew_once(self._tokens)
 
     async def _current(self) -> Tokens:
-        held = self._tokens
-        if held is None:
+        tokens = self._tokens
+        if tokens is None:
             raise NotLoggedIn("not logged in")
-        return held if self._clock() < held.due else await self._renew_once(held)
+        return tokens if self._clock() < tokens.due else await self._renew_once(tokens)
 
     async def _renew_once(self, seen: Tokens) -> Tokens:
         """The successor of the tokens that the caller saw; only the first of several callers asks for it."""
-        held = self._tokens
-        if held is None:
+        tokens = self._tokens
+        if tokens is None:
             raise NotLoggedIn("not logged in")
-        if held is not seen:
-            return held
+        if tokens is not seen:
+            return tokens
         if self._pending is None or self._pending.done():
             self._pending = asyncio.create_task(self._renew(seen.refresh))
         # Shielded: a caller that is cancelled does not cancel it for the others.

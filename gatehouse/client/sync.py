@@ -35,7 +35,7 @@ class Client:
 
     @property
     def tokens(self) -> Tokens | None:
-        """What is held right now; None when logged out."""
+        """The current tokens; None when logged out."""
         return self._tokens
 
     def captcha(self) -> Captcha:
@@ -78,18 +78,18 @@ class Client:
         return self._renew_once(self._tokens)
 
     def _current(self) -> Tokens:
-        held = self._tokens
-        if held is None:
+        tokens = self._tokens
+        if tokens is None:
             raise NotLoggedIn("not logged in")
-        return held if self._clock() < held.due else self._renew_once(held)
+        return tokens if self._clock() < tokens.due else self._renew_once(tokens)
 
     def _renew_once(self, seen: Tokens) -> Tokens:
         """The successor of the tokens that the caller saw; only the first of several callers asks for it."""
         with self._renewing:
-            held = self._tokens
-            if held is None:
+            tokens = self._tokens
+            if tokens is None:
                 raise NotLoggedIn("not logged in")
-            return self._renew(seen.refresh) if held is seen else held
+            return self._renew(seen.refresh) if tokens is seen else tokens
 
     def _renew(self, refresh_token: str) -> Tokens:
         call = wire.refresh_call(self._variant, refresh_token)

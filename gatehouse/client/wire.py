@@ -57,12 +57,12 @@ class User:
 
 
 class Call(NamedTuple):
-    """One request. The fields of `hidden` go into the query, and are left out of logs."""
+    """One request. `query` is the query string, which is left out of logs."""
 
     method: str
     path: str
     body: dict[str, str] | None = None
-    hidden: dict[str, str] | None = None
+    query: dict[str, str] | None = None
 
 
 CAPTCHA = Call("GET", "/api/v1/auth/captcha")
@@ -84,7 +84,7 @@ def refresh_call(variant: Variant, token: str) -> Call:
     given = {"refreshToken": token}
     if variant == "A":
         return Call("POST", "/api/v1/auth/refresh-token", given)
-    return Call("POST", "/api/v1/auth/refresh-token", hidden=given)
+    return Call("POST", "/api/v1/auth/refresh-token", query=given)
 
 
 def logout_call(variant: Variant) -> Call:
@@ -94,9 +94,9 @@ def logout_call(variant: Variant) -> Call:
 def build(http: httpx.Client | httpx.AsyncClient, call: Call, access: str | None) -> httpx.Request:
     headers = {"Authorization": f"Bearer {access}"} if access else {}
     request = http.build_request(call.method, call.path.lstrip("/"), json=call.body, headers=headers)
-    if call.hidden:
+    if call.query:
         # httpx logs the URL of every request. What is sent instead of it is never logged.
-        target = request.url.raw_path + b"?" + urlencode(call.hidden).encode()
+        target = request.url.raw_path + b"?" + urlencode(call.query).encode()
         request.extensions = {**request.extensions, "target": target}
     return request
 
