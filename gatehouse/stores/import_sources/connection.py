@@ -82,18 +82,18 @@ class SourceDatabase:
     ) -> dict[str, FoundTable]:
         """The tables that exist. Raises `Missing`, which names every required table and column that does not."""
         with _errors_named(self._address):
-            there = await self._connection.run_sync(_columns, tuple(tables))
+            existing = await self._connection.run_sync(_columns, tuple(tables))
         missing = []
         found = {}
         for name, columns in tables.items():
-            if name not in there and name in optional:
+            if name not in existing and name in optional:
                 continue
-            if name not in there:
+            if name not in existing:
                 missing.append(f"table {name}")
                 continue
             names: dict[str, str] = {}
             for field, wanted in columns.items():
-                match = next((each for each in wanted.names if each in there[name]), None)
+                match = next((each for each in wanted.names if each in existing[name]), None)
                 if match:
                     names[field] = match
                 elif wanted.required:
