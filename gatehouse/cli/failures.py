@@ -1,4 +1,4 @@
-"""Errors as one line each and an exit code: 1 no, 2 wrong usage, 3 a store cannot be reached."""
+"""Errors as one line each and an exit code: 1 refused or aborted, 2 usage or input error, 3 store unavailable."""
 
 from __future__ import annotations
 

@@ -41,7 +41,9 @@ def scope_options(command: F) -> F:
             "--dept", "departments", type=ID, multiple=True, metavar="ID", help="A chosen department; may be repeated."
         ),
         click.option(
-            "--data-scope", type=click.Choice(list(SCOPES)), help="Which rows other services show to its holders."
+            "--data-scope",
+            type=click.Choice(list(SCOPES)),
+            help="Data scope: which rows other services show to users with the role.",
         ),
     ):
         command = option(command)

@@ -28,7 +28,7 @@ def limit() -> None:
 @json_option
 @with_service
 async def list_(service: Service, *, as_json: bool) -> None:
-    """List the locked names, the longest wait first. They need not be names of users.
+    """List the locked names, the longest lockout first; unknown usernames are listed too.
 
     \b
     Example:
@@ -46,12 +46,12 @@ async def list_(service: Service, *, as_json: bool) -> None:
 @click.argument("name")
 @with_service
 async def lift(service: Service, name: str) -> None:
-    """Unlock a name, from everywhere; its failures are cleared.
+    """Unlock a name for all places; its failures are cleared.
 
     \b
     Example:
       gatehouse limit lift ann
     """
     if not await service.lockouts.lift(OPERATOR, name):
-        return echo(f"{name} need not wait: nothing to lift.")
-    return echo(f"{name} may try again at once.")
+        return echo(f"{name} is not locked.")
+    return echo(f"Unlocked {name}.")

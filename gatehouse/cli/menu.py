@@ -46,7 +46,9 @@ def _fields(command: Any) -> Any:
         click.option("--icon", help="An icon of the console."),
         click.option("--sort", type=int, help="Its position among the menus beside it."),
         click.option("--show/--hide", "visible", default=None, help="A hidden page can be opened and is not listed."),
-        click.option("--keep-alive/--no-keep-alive", default=None, help="Keep a page as it was when one comes back."),
+        click.option(
+            "--keep-alive/--no-keep-alive", default=None, help="Cache the page while other pages are open (keep-alive)."
+        ),
     ):
         command = option(command)
     return command

@@ -29,7 +29,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 
     On the embedded default `gatehouse serve` does this by itself; with a database of your own run it before the
     first start and with every upgrade. It may run on several nodes at once, and a second run changes nothing. An
-    SQLite file is copied aside before it is changed.
+    SQLite file is backed up before it is changed.
 
     \b
     Examples:
@@ -87,5 +87,5 @@ def _print_result(done: schema.Migrated, *, check: bool) -> None:
     if check:
         return echo(f"The accounts are at version {done.before or 'none'}, this release needs {done.after}.")
     if done.backup:
-        echo(f"Copied the accounts aside to {done.backup}.")
+        echo(f"Backed up the accounts to {done.backup}.")
     return echo(f"Migrated the accounts from version {done.before or 'none'} to {done.after}.")

@@ -79,7 +79,9 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
 @click.argument("code")
 @click.option("--code", "new_code", metavar="CODE", help="A new code.")
 @click.option("--name", help="The name that people see.")
-@click.option("--enable/--disable", "enabled", default=None, help="A disabled role gives nothing to its holders.")
+@click.option(
+    "--enable/--disable", "enabled", default=None, help="A disabled role grants nothing to users who have it."
+)
 @scope_options
 @with_service
 async def edit(service: Service, /, code: str, new_code: str | None, **given: Any) -> None:

@@ -71,8 +71,8 @@ async def rotate(service: Service, *, now: bool) -> None:
 async def forget(service: Service, *, yes: bool) -> None:
     """Remove every secret but the first from the file.
 
-    Sessions whose refresh token an old secret made end with it. After REFRESH_TTL without a rotation there are none
-    left; before that, and where the old one has leaked, those who have not refreshed since must log in again.
+    Sessions whose refresh token was signed by an old secret end. REFRESH_TTL after the last rotation there are none
+    left; before that, users who have not refreshed since must log in again.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The client for tasks. One may be shared by many: if several find the token due, one of them renews it."""
+"""The asyncio client. Tasks may share one: if several find the token due, one of them renews it."""
 
 from __future__ import annotations
 

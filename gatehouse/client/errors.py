@@ -52,7 +52,7 @@ class SessionEnded(GatehouseError):
 
 
 class NotAllowed(GatehouseError):
-    """Logged in, and yet not allowed to do this."""
+    """Authenticated, but not permitted to do this."""
 
 
 class Unavailable(GatehouseError):

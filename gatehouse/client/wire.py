@@ -1,6 +1,6 @@
-"""What goes over the wire in each variant, and how answers are read: everything that needs no waiting.
+"""Builds the requests of each variant and reads the answers: everything without I/O.
 
-The two clients, for threads and for tasks, share all of it.
+The synchronous and the asyncio client share all of it.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def network(settings: Settings) -> Iterator[Finding]:
     elif settings.listens_on_loopback and not settings.trusted_proxies and settings.issuer:
         yield warn(
             "proxies",
-            "listens on loopback, is known elsewhere, and trusts no proxy: all callers share one address",
+            "listens on loopback, the issuer is a public URL and no proxy is trusted: all clients share one address",
             "set GATEHOUSE_TRUSTED_PROXIES to the proxy's address, such as 127.0.0.1",
         )
     else:

@@ -37,10 +37,10 @@ def http1_settings() -> HTTP1Settings:
 
 
 def bound_unread_answers(port: int) -> None:
-    """Let the kernel drop a connection whose peer takes no data for so long.
+    """Set TCP_USER_TIMEOUT on the listening sockets, so that the kernel drops peers that do not read.
 
     The server has no such limit. A connection inherits the option from the socket that accepts it, which the server
-    makes by itself, so it is looked up among the open files of this process. Systems without the option have none.
+    makes by itself, so it is found among the open files of this process. Systems without the option have no limit.
     """
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
     if option is None:

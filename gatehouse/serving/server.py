@@ -77,7 +77,7 @@ def _warn_of_taken_metrics_address(settings: Settings) -> None:
     host, _, port = settings.metrics.rpartition(":")
     problem = _bind_problem(host.strip("[]"), int(port))
     if problem:
-        log.warning("the address of the metrics is taken", metrics=settings.metrics, problem=problem)
+        log.warning("metrics address already in use", metrics=settings.metrics, problem=problem)
 
 
 def _bind_problem(host: str, port: int) -> str | None:

@@ -72,7 +72,7 @@ def run(settings: Settings, node: str) -> None:
             server.serve(target_loader=partial(load_app, settings, node, Path(folder)), wrap_loader=False)
         except SystemExit:
             if not server.interrupt_signal:
-                log.error("workers die as fast as they are respawned; giving up")  # noqa: TRY400 - no traceback needed
+                log.error("workers keep exiting right after their start; stopping")  # noqa: TRY400 - no traceback needed
             raise
 
 

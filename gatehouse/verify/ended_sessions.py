@@ -51,7 +51,7 @@ class EndedSessions:
     ) -> None:
         if max_silence < 2:
             raise ValueError(
-                f"max_silence: expected at least 2 seconds, as the service speaks once a second: {max_silence}"
+                f"max_silence: expected at least 2 seconds, as the service sends an event every second: {max_silence}"
             )
         self._url = check_url(url, allow_http=allow_http)
         self._key = service_key

@@ -99,12 +99,12 @@ def _cache_key(token: str) -> bytes:
 
 
 def _principal(answer: Any) -> Principal | None:
-    """None for a token that is not active. Raises `Unavailable` if the answer has another form."""
+    """None for a token that is not active. Raises `Unavailable` if the answer is malformed."""
     try:
         if answer["active"] is False:
             return None
         if answer["active"] is not True or answer["token_type"] != "Bearer":
-            raise Unavailable("introspection answered something else")
+            raise Unavailable("unexpected introspection response")
         return Principal(
             user_id=int(answer["sub"]),
             session=str(answer["sid"]),
@@ -114,4 +114,4 @@ def _principal(answer: Any) -> Principal | None:
             username=str(answer["username"]),
         )
     except (KeyError, TypeError, ValueError):
-        raise Unavailable("introspection answered something else") from None
+        raise Unavailable("unexpected introspection response") from None

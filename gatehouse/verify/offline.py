@@ -111,7 +111,7 @@ class Verifier:
         except jwt.PyJWTError as problem:
             raise TokenInvalid(f"not valid: {type(problem).__name__}") from None
         except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
-            raise TokenInvalid("the claims have another form") from None
+            raise TokenInvalid("malformed claims") from None
 
     def _read(self, claims: dict[str, Any]) -> Principal:
         session = claims["sid"]

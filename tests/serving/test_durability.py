@@ -150,4 +150,4 @@ def test_workers_that_cannot_run_end_the_service_and_it_says_why(tmp_path: Path)
     assert service.process is not None
     assert service.process.wait(60) == 1
     assert "state.db" in service.output()
-    assert "workers die as fast as they are respawned; giving up" in service.output()
+    assert "workers keep exiting right after their start; stopping" in service.output()

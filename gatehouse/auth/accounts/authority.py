@@ -56,8 +56,8 @@ class RoleGrant(NamedTuple):
     perms: frozenset[str]
 
 
-# What a role's data scope may become without showing more: 1 all, 2 the own department and those below, 3 the own
-# department, 4 the own records, 5 chosen departments, which need not be near the own one.
+# What a role's data scope may become without showing more: 1 all, 2 one's own department and those below, 3 one's own
+# department, 4 one's own records, 5 chosen departments, which need not be near one's own.
 _SCOPES_WITHIN = {1: {1, 2, 3, 4, 5}, 2: {2, 3, 4}, 3: {3, 4}, 4: {4}, 5: {4, 5}}
 
 

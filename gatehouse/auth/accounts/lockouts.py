@@ -29,7 +29,7 @@ class Lockouts:
         return await self._throttle.lockout.lockouts()
 
     async def lift(self, actor: Actor, name: str) -> int:
-        """Unlock a name, from everywhere; returns how many lockouts and counts were cleared."""
+        """Unlock a name for all sources; returns how many lockouts and counts were cleared."""
         user = await self._users.by_name(name)
         sessions = await self._sessions.of_user(user.id) if user else ()
         lifted = await self._throttle.lockout.lift(name, {session.address for session in sessions})

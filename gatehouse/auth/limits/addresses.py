@@ -14,7 +14,7 @@ IPV6_WIDTHS = ((64, 1), (56, 4), (48, 16))
 
 
 def address_bucket(address: str) -> str:
-    """The narrowest unit that is counted: an IPv4 address, an IPv6 /64; all without an address share one."""
+    """The narrowest bucket: an IPv4 address, an IPv6 /64; all without an address share one."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -26,7 +26,7 @@ def address_bucket(address: str) -> str:
 
 @lru_cache(maxsize=4096)  # twenty microseconds each; addresses are short
 def address_buckets(address: str) -> tuple[tuple[str, int], ...]:
-    """Every unit an address counts under, and how many times the rate each is allowed."""
+    """Every bucket of an address, and how many times the rate each is allowed."""
     narrowest = address_bucket(address)
     if ":" not in narrowest:
         return ((narrowest, 1),)

@@ -152,7 +152,7 @@ class Bulk:
         """Insert or update each department under its own id; parents come before their children."""
         async with self._database.writing() as db:
             known = set(await db.scalars(select(departments.c.id)))
-            # A tree may be turned upside down on the way to its new form: parents are set when all are there.
+            # A department may become a child of its own descendant, so all are inserted before the parents are set.
             for one in wanted:
                 if one.id not in known:
                     await db.execute(insert(departments).values(id=one.id, name=one.name))
@@ -175,12 +175,12 @@ class Bulk:
         assigned: Mapping[str, Iterable[int]],
         entries: Sequence[AuditEntry],
     ) -> None:
-        """Make each menu as given, under its own id, once those that are `gone` are; and what each role shows."""
+        """Delete menus, insert or update the wanted ones under their own ids, and set the menus of each role."""
         async with self._database.writing() as db:
             await db.execute(update(menus).where(menus.c.id.in_(gone)).values(parent=None))
             await db.execute(delete(menus).where(menus.c.id.in_(gone)))
             known = set(await db.scalars(select(menus.c.id)))
-            # As with departments: parents are set when all are there.
+            # As with departments: all are inserted before the parents are set.
             for one in wanted:
                 if one["id"] not in known:
                     await db.execute(insert(menus).values(**{**one, "parent": None}))

@@ -49,7 +49,7 @@ async def count_logins(db: AsyncConnection, logins: Iterable[tuple[float, int]])
         counted[day_of(at), user] += 1
         counted[ALL_DAYS, user] += 1
     if counted:
-        # In one order everywhere, so that workers which count the same users wait for each other and never in a circle.
+        # Sorted, so that all workers lock the rows in the same order and cannot deadlock.
         rows = [{"day": day, "user": user, "logins": number} for (day, user), number in sorted(counted.items())]
         await db.execute(_COUNT, rows)
 

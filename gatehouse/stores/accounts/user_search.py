@@ -92,9 +92,8 @@ class UserSearch:
                 return total, []
             keys: list[ColumnElement[Any]] = [SORTS[sort], users.c.id]
             if conditions and (offset + limit) * SPARSE >= total:
-                # Few of the users are hits: to go through all in order and look at each would read whole rows, up to
-                # the last one. So they are found in the narrow index first and sorted after, which is what an engine
-                # does if it cannot tell that the order is one it has.
+                # Few users match. Walking the index of the order would read nearly every row of the table to filter
+                # it. COALESCE hides that index from the planner, so it filters on the narrow index and sorts the hits.
                 keys = [func.coalesce(key, key) for key in keys]
             order = [key.desc() for key in keys] if descending else keys
             ids = await db.scalars(select(users.c.id).where(*conditions).order_by(*order).offset(offset).limit(limit))

@@ -117,7 +117,7 @@ def test_an_address_that_is_taken_is_logged_and_used_once_it_is_free(tmp_path: P
     with socket.create_server(("127.0.0.1", port)) as other:
         service = Running(tmp_path / "data", metrics=f"127.0.0.1:{port}").start()
         try:
-            assert "the address of the metrics is taken" in service.output()
+            assert "metrics address already in use" in service.output()
             other.close()
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline:

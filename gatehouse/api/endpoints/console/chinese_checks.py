@@ -30,7 +30,7 @@ _SENTENCES = {
         "{} 被信任：拥有其中任一地址的人都可以冒充其他地址"
     ),
     "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES": "GATEHOUSE_TRUSTED_PROXIES 中只应列出您自己的代理",
-    "listens on loopback, is known elsewhere, and trusts no proxy: all callers share one address": (
+    "listens on loopback, the issuer is a public URL and no proxy is trusted: all clients share one address": (
         "仅监听回环地址，对外另有地址，却不信任任何代理：所有访问者共用一个地址"
     ),
     "set GATEHOUSE_TRUSTED_PROXIES to the proxy's address, such as 127.0.0.1": (
