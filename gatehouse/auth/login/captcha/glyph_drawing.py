@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from gatehouse.auth.login.captcha.challenge import ALPHABET
-from gatehouse.auth.login.captcha.parameters import CAP, CELL, FONTS, RAMP
+from gatehouse.auth.login.captcha.parameters import CAP_HEIGHT, EDGE_WIDTH, FONTS, MASK_SIZE
 
 _WIDEST: Final = 72  # W and M are squeezed to this, or four of them would not fit side by side
 
 
 class DrawnGlyph(NamedTuple):
-    """A letter in a square of CELL pixels, 0 outside the letter to 255 inside, and the letter's width."""
+    """A letter in a square of MASK_SIZE pixels, 0 outside the letter to 255 inside, and the letter's width."""
 
     mask: bytes
     width: int
@@ -35,18 +35,18 @@ def draw(font: int, character: str) -> DrawnGlyph:
     left, top, right, bottom = face.getbbox(character)
     drawn = Image.new("L", (int(right - left), int(bottom - top)))
     ImageDraw.Draw(drawn).text((-left, -top), character, fill=255, font=face)
-    drawn = drawn.resize((min(drawn.width, _WIDEST), CAP))
-    cell = Image.new("L", (CELL, CELL))
-    cell.paste(drawn, ((CELL - drawn.width) // 2, (CELL - drawn.height) // 2))
-    return DrawnGlyph(cell.filter(ImageFilter.BoxBlur((RAMP - 1) / 2)).tobytes(), drawn.width)
+    drawn = drawn.resize((min(drawn.width, _WIDEST), CAP_HEIGHT))
+    cell = Image.new("L", (MASK_SIZE, MASK_SIZE))
+    cell.paste(drawn, ((MASK_SIZE - drawn.width) // 2, (MASK_SIZE - drawn.height) // 2))
+    return DrawnGlyph(cell.filter(ImageFilter.BoxBlur((EDGE_WIDTH - 1) / 2)).tobytes(), drawn.width)
 
 
 @cache
 def _face(font: int) -> ImageFont.FreeTypeFont:
-    """The face at the size at which its capitals are CAP pixels tall."""
+    """The face at the size at which its capitals are CAP_HEIGHT pixels tall."""
     data = (files(__package__) / "fonts" / FONTS[font]).read_bytes()
     # The basic layout is all that single letters need; the default one loads a shaping library.
     trial = ImageFont.truetype(BytesIO(data), 100, layout_engine=ImageFont.Layout.BASIC)
     _, top, _, bottom = trial.getbbox("H")
-    size = 100 * CAP / (bottom - top)
+    size = 100 * CAP_HEIGHT / (bottom - top)
     return ImageFont.truetype(BytesIO(data), size, layout_engine=ImageFont.Layout.BASIC)

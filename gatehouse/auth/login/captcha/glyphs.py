@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Glyph(NamedTuple):
-    mask: npt.NDArray[np.uint8]  # CELL rows of CELL values, in one line
+    mask: npt.NDArray[np.uint8]  # MASK_SIZE rows of MASK_SIZE values, in one line
     width: float
 
 

@@ -1,4 +1,4 @@
-"""Sets the letters of an answer side by side: tilted, slanted, bent, each a little over its neighbour."""
+"""Draws the letters of an answer side by side: tilted, slanted, bent, each overlapping its neighbour a little."""
 
 import itertools
 import math
@@ -8,11 +8,20 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, Dice, Plane, X, Y
+from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, FloatArray, RandomNumbers, X, Y
 from gatehouse.auth.login.captcha.glyphs import Glyph, glyph
-from gatehouse.auth.login.captcha.parameters import CAP, CELL, FONTS, HEIGHT, RAMP, SCALE, WIDTH, Appearance
+from gatehouse.auth.login.captcha.parameters import (
+    CAP_HEIGHT,
+    EDGE_WIDTH,
+    FONTS,
+    HEIGHT,
+    MASK_SIZE,
+    SCALE,
+    WIDTH,
+    Appearance,
+)
 
-THROWS: Final = 6  # for each letter, with its place in their order
+RANDOMS_PER_LETTER: Final = 6  # font, height, offset, tilt, slant, z-order
 
 _WINDOW: Final = int(44 * SCALE)  # columns within which one letter is looked for: none is wider
 _COLUMNS: Final = X[:_WINDOW]
@@ -22,7 +31,7 @@ class _Letter(NamedTuple):
     glyph: Glyph
     width: float
     scale: float  # pixels of a mask to a CSS pixel
-    drift: float
+    vertical_offset: float
     tilt: float
     slant: float
 
@@ -37,23 +46,23 @@ class Row(NamedTuple):
     white: list[bool]
 
 
-def arrange(dice: Dice, appearance: Appearance, answer: str) -> Row:
-    chosen = [_choose(dice, appearance, character) for character in answer]
-    centres, squeeze = _places(appearance, [letter.width for letter in chosen])
+def arrange(numbers: RandomNumbers, appearance: Appearance, answer: str) -> Row:
+    chosen = [_choose(numbers, appearance, character) for character in answer]
+    centres, squeeze = _centres(appearance, [letter.width for letter in chosen])
     patterns = _patterns(len(chosen))
-    white = patterns[dice.below(len(patterns))]
+    white = patterns[numbers.below(len(patterns))]
     return Row(chosen, centres, [_window(centre) for centre in centres], squeeze, white)
 
 
-def draw(dice: Dice, appearance: Appearance, row: Row, bends: tuple[Plane, Plane]) -> Plane:
-    """The ink of the letters: -1 is black, 1 is white, 0 lets the ground show. The bends are in pixels of a mask."""
+def draw(numbers: RandomNumbers, appearance: Appearance, row: Row, bends: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """The ink of the letters: -1 is black, 1 is white, 0 is background. The bends are in pixels of a mask."""
     values = np.empty((len(row.letters), ROWS, _WINDOW), np.uint8)
     for letter, points, found in zip(row.letters, _points(row, bends), values, strict=True):
         letter.glyph.mask.take(points, out=found, mode="clip")  # clip: it need not check them beforehand
     # From the value of a mask to how far a pixel lies within the letter, in image pixels, counted from `edges`.
-    slopes = np.array([RAMP / 255 * SCALE / letter.scale for letter in row.letters], np.float32)[:, None, None]
+    slopes = np.array([EDGE_WIDTH / 255 * SCALE / letter.scale for letter in row.letters], np.float32)[:, None, None]
     edges = slopes * np.float32(255 / 2)
-    return _place(dice, appearance, row, values * slopes, edges)
+    return _composite(numbers, appearance, row, values * slopes, edges)
 
 
 @cache
@@ -68,11 +77,12 @@ def _window(centre: float) -> slice:
     return slice(start, start + _WINDOW)
 
 
-def _points(row: Row, bends: tuple[Plane, Plane]) -> npt.NDArray[np.intp]:
+def _points(row: Row, bends: tuple[FloatArray, FloatArray]) -> npt.NDArray[np.intp]:
     """Where in its letter's mask every pixel of each window lies.
 
     What tilts, slants and scales is linear, so the columns' part and the rows' part are worked out apart, and only
-    their sum with the bends is a plane. All letters at once: for one, the calls cost more than the arithmetic.
+    their sum with the bends has a value for each pixel. All letters at once: for one, the calls cost more than
+    the arithmetic.
     """
     across, down = (np.stack([bend[:, window] for window in row.windows]) for bend in bends)
     lines = np.array([_lines(*each, row.squeeze) for each in zip(row.letters, row.centres, row.windows, strict=True)])
@@ -82,7 +92,7 @@ def _points(row: Row, bends: tuple[Plane, Plane]) -> npt.NDArray[np.intp]:
     down += (slopes[2] * _COLUMNS + heights[2])[:, None, :]
     down += (slopes[3] * Y + heights[3])[:, :, None]
     np.floor(down, out=down)
-    down *= np.float32(CELL)
+    down *= np.float32(MASK_SIZE)
     down += across
     return down.astype(np.intp)
 
@@ -91,22 +101,35 @@ def _lines(letter: _Letter, centre: float, window: slice, squeeze: float) -> tup
     """Slopes and heights of four lines: across a mask by columns and by rows, down a mask by columns and by rows."""
     sine, cosine = math.sin(letter.tilt) * letter.scale, math.cos(letter.tilt) * letter.scale
     lean = (sine + letter.slant * letter.scale) / squeeze
-    start, middle = window.start / SCALE - centre, HEIGHT / 2 + letter.drift
+    start, middle = window.start / SCALE - centre, HEIGHT / 2 + letter.vertical_offset
     wide = cosine / squeeze
-    return wide, lean, -sine, cosine, CELL / 2 + wide * start, -lean * middle, CELL / 2 - sine * start, -cosine * middle
+    return (
+        wide,
+        lean,
+        -sine,
+        cosine,
+        MASK_SIZE / 2 + wide * start,
+        -lean * middle,
+        MASK_SIZE / 2 - sine * start,
+        -cosine * middle,
+    )
 
 
-def _choose(dice: Dice, appearance: Appearance, character: str) -> _Letter:
-    drawn = glyph(dice.below(len(FONTS)), character)
-    scale = CAP / dice.between(appearance.tall)
-    drift, tilt, slant = dice.between(appearance.drift), dice.between(appearance.tilt), dice.between(appearance.slant)
-    return _Letter(drawn, drawn.width / scale, scale, drift, tilt, slant)
+def _choose(numbers: RandomNumbers, appearance: Appearance, character: str) -> _Letter:
+    drawn = glyph(numbers.below(len(FONTS)), character)
+    scale = CAP_HEIGHT / numbers.between(appearance.letter_height)
+    vertical_offset, tilt, slant = (
+        numbers.between(appearance.vertical_offset),
+        numbers.between(appearance.tilt),
+        numbers.between(appearance.slant),
+    )
+    return _Letter(drawn, drawn.width / scale, scale, vertical_offset, tilt, slant)
 
 
-def _places(appearance: Appearance, widths: list[float]) -> tuple[list[float], float]:
+def _centres(appearance: Appearance, widths: list[float]) -> tuple[list[float], float]:
     """Where each letter's middle goes, and how much all are squeezed or stretched to fill the width."""
     shared = appearance.overlap * (len(widths) - 1)
-    squeeze = min((appearance.spread + shared) / sum(widths), appearance.stretch)
+    squeeze = min((appearance.text_width + shared) / sum(widths), appearance.stretch)
     left = (WIDTH - sum(widths) * squeeze + shared) / 2
     middles = []
     for width in widths:
@@ -115,10 +138,12 @@ def _places(appearance: Appearance, widths: list[float]) -> tuple[list[float], f
     return middles, squeeze
 
 
-def _place(dice: Dice, appearance: Appearance, row: Row, reach: Plane, edges: Plane) -> Plane:
-    """One over the other, in any order, so that it is not always the right-hand letter that lies on top.
+def _composite(
+    numbers: RandomNumbers, appearance: Appearance, row: Row, reach: FloatArray, edges: FloatArray
+) -> FloatArray:
+    """The letters over each other, in a random z-order, so that it is not always the right-hand one that is on top.
 
-    Edges are soft over one pixel. Each letter clears a rim around itself; if that is a pixel or wider, nothing of
+    Edges are soft over one pixel. Each letter clears a halo around itself; if that is a pixel or wider, nothing of
     the old ink is left beneath the new.
     """
     clear = edges + np.float32(0.5 - (appearance.halo + appearance.weight) * SCALE) - reach
@@ -126,7 +151,7 @@ def _place(dice: Dice, appearance: Appearance, row: Row, reach: Plane, edges: Pl
     reach += np.float32(0.5 + appearance.weight * SCALE) - edges
     reach.clip(0, 1, out=reach)
     ink = np.zeros((ROWS, COLUMNS), np.float32)
-    for each in sorted(range(len(row.letters)), key=lambda _: dice.between((0, 1))):
+    for each in sorted(range(len(row.letters)), key=lambda _: numbers.between((0, 1))):
         window = ink[:, row.windows[each]]
         window *= clear[each]
         if row.white[each]:
