@@ -213,7 +213,8 @@ PHRASES = (
     "whence", "newest so many", "at most so many", "leave it away", "one and the same", "open what they made",
     "neighbour of the logs", "size for the morning", "and its kin", "one a line", "makes, all lines open",
     "which no perm here has", "takes whoever", "does not know. the", "does not open anything", "those of this second",
-    "takes all perms from its people", "theft is noticed",
+    "takes all perms from its people", "theft is noticed", "copied aside", "gives nothing to its holders",
+    "as it was when one comes back", "need not be names of users", "the own password",
 )  # fmt: skip
 
 
