@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gatehouse import logs
-from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR, bootstrap
+from gatehouse.auth.accounts.bootstrap import ADMIN_USERNAME, bootstrap
 from gatehouse.auth.accounts.default_menus import create_default_menus
 from gatehouse.auth.accounts.upgrade import add_current_perm_names
 from gatehouse.auth.keys.ring import KeyRing
@@ -78,7 +78,7 @@ async def _bootstrap(database: Database, settings: Settings, secret: bytes, now:
 
 def _check_admin_password(settings: Settings) -> None:
     """A weak password is accepted on loopback only, for trials."""
-    problem = password_problem(settings.admin_password, ADMINISTRATOR) if settings.admin_password else None
+    problem = password_problem(settings.admin_password, ADMIN_USERNAME) if settings.admin_password else None
     if problem and not settings.listens_on_loopback:
         raise SettingsError([f"GATEHOUSE_ADMIN_PASSWORD: {problem.value}"])
     if problem:

@@ -26,6 +26,7 @@ class RespawnPolicy:
         self._early = 0
 
     def __setitem__(self, worker: int, now: float) -> None:
+        """Called by granian when it has started a worker."""
         self._started[worker] = now
 
     def get(self, worker: int, _default: float) -> float:

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
 from gatehouse import __version__, logs
-from gatehouse.auth.accounts.bootstrap import ADMINISTRATOR
+from gatehouse.auth.accounts.bootstrap import ADMIN_USERNAME
 from gatehouse.auth.passwords import malloc
 from gatehouse.serving import nodes
 from gatehouse.serving.preparation import prepare
@@ -102,7 +102,7 @@ def _announce(settings: Settings, password: str | None) -> None:
         lines += [
             "",
             "  This is the first start. The administrator, shown this once:",
-            f"    username  {ADMINISTRATOR}",
+            f"    username  {ADMIN_USERNAME}",
             f"    password  {password}",
             "",
         ]

@@ -7,6 +7,9 @@ refused.
 
 One exception: the administrator of the first start has id 1 and the name `admin`, which every console uses as well.
 While it is the only user and unchanged, a row that needs its id or its name replaces it.
+
+This is for files and databases on the command line; the xlsx sheets of the console are planned in
+`auth/accounts/user_import.py`.
 """
 
 from __future__ import annotations

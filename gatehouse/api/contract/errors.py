@@ -1,7 +1,9 @@
 """The catalogue of failures: one row each, from what happened to HTTP status, code and message in two languages.
 
-Codes are part of the contract: rows are added, never renamed. What the log says and what the caller reads are two
-things; nothing of an exception's own text reaches the caller.
+Codes are part of the contract: rows are added, never renamed. Their first letter says whose fault it is: A the
+caller's, B ours, C that of something which is not there or cannot be reached. Consoles react to A0230 (log in again)
+and A0231 (refresh no more). What the log says and what the caller reads are two things; nothing of an exception's own
+text reaches the caller.
 """
 
 from __future__ import annotations

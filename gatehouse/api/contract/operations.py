@@ -2,7 +2,8 @@
 
 `routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. To add an operation: a row here, a
 method in `endpoints/`, and its name in `endpoints()` there or in `routes.build_routes`. The console's calls are in
-`contract/console/`, a file for each page.
+`contract/console/`, a file for each page. Variant A and B are the two ways in which consoles call the same operations:
+see `variants.py`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 
-class _Registry(Collector):
+class _WorkersCollector(Collector):
     """What the Prometheus library collects from; the counts are read again each time."""
 
     def __init__(self, read_all: Callable[[], list[WorkerCounts]]) -> None:
@@ -32,13 +32,13 @@ class _Registry(Collector):
 
 
 def exposition(workers: list[WorkerCounts]) -> bytes:
-    return generate_latest(_Registry(lambda: workers))
+    return generate_latest(_WorkersCollector(lambda: workers))
 
 
 def serve(host: str, port: int, folder: Path) -> bool:
     """Serve /metrics from the files of all workers; False if the address is taken, as by another worker."""
     registry = CollectorRegistry()
-    registry.register(_Registry(lambda: [read(file) for file in worker_files(folder)]))
+    registry.register(_WorkersCollector(lambda: [read(file) for file in worker_files(folder)]))
     try:
         start_http_server(port, host, registry)
     except OSError:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
 from gatehouse.auth.refusals import CannotGrant, CannotManage, OwnAccount
+from gatehouse.stores.accounts.roles import DataScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,9 +57,14 @@ class RoleGrant(NamedTuple):
     perms: frozenset[str]
 
 
-# What a role's data scope may become without showing more: 1 all, 2 one's own department and those below, 3 one's own
-# department, 4 one's own records, 5 chosen departments, which need not be near one's own.
-_SCOPES_WITHIN = {1: {1, 2, 3, 4, 5}, 2: {2, 3, 4}, 3: {3, 4}, 4: {4}, 5: {4, 5}}
+# What a role's data scope may become without showing more. Chosen departments need not be near one's own.
+_SCOPES_WITHIN: dict[int, set[DataScope]] = {
+    DataScope.ALL: set(DataScope),
+    DataScope.DEPARTMENT_AND_BELOW: {DataScope.DEPARTMENT_AND_BELOW, DataScope.DEPARTMENT, DataScope.OWN},
+    DataScope.DEPARTMENT: {DataScope.DEPARTMENT, DataScope.OWN},
+    DataScope.OWN: {DataScope.OWN},
+    DataScope.CHOSEN: {DataScope.CHOSEN, DataScope.OWN},
+}
 
 
 def missing_perms(actor: Actor, perms: Iterable[str]) -> list[str]:
@@ -83,8 +89,8 @@ def may_define_role(actor: Actor, before: RoleGrant | None, after: RoleGrant) ->
     """Whether the actor may make this role (`before` is None), or change `before` into `after`."""
     if actor.holds_everything:
         return True
-    held = (before.perms if before else frozenset()) | after.perms
-    if missing_perms(actor, held) or ROOT in {after.code, before.code if before else ""}:
+    role_perms = (before.perms if before else frozenset()) | after.perms
+    if missing_perms(actor, role_perms) or ROOT in {after.code, before.code if before else ""}:
         return False
     renamed = before is not None and before.code != after.code
     return actor.is_administrator or not (renamed or after.code == ADMIN)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.roles import Roles
     from gatehouse.stores.accounts.users import Profile, Users
 
-ADMINISTRATOR = "admin"
+ADMIN_USERNAME = "admin"
 ADMIN_NICKNAME = "Administrator"
 ROOT_DEPARTMENT = "Headquarters"
 
@@ -47,13 +47,13 @@ async def bootstrap(
     if not await keys.all():
         await keys.add(new_key(secret, algorithm, now))
     known = await departments.all()
-    root = known[0].id if known else await departments.add(ROOT_DEPARTMENT, None)
+    root_department = known[0].id if known else await departments.add(ROOT_DEPARTMENT, None)
     if await roles.by_code(ADMIN_ROLE) is None and await users.count() == 0:
         await roles.add(ADMIN_ROLE, "Administrator", ADMIN_PERMS, data_scope=DataScope.ALL, created=now)
     if await users.count() > 0:
         return None
     given = password or random_password()
-    new = NewUser(ADMINISTRATOR, ADMIN_NICKNAME, hash_password(given), root, now)
+    new = NewUser(ADMIN_USERNAME, ADMIN_NICKNAME, hash_password(given), root_department, now)
     await users.add(new, [ADMIN_ROLE])
     return None if password else given
 
@@ -61,7 +61,7 @@ async def bootstrap(
 def is_replaceable_admin(profile: Profile) -> bool:
     """Whether this is the administrator as created above, unchanged, so that an import may replace it."""
     user = profile.user
-    made = (ADMINISTRATOR, ADMIN_NICKNAME, "", True, False)
+    made = (ADMIN_USERNAME, ADMIN_NICKNAME, "", True, False)
     return profile.roles == (ADMIN_ROLE,) and made == (
         user.username, user.nickname, user.avatar, user.enabled, user.captcha_exempt,
     )  # fmt: skip

@@ -1,4 +1,7 @@
-"""Upgrades accounts of an earlier release at the start. Safe to repeat."""
+"""Upgrades accounts of an earlier release at the start, after the migration of the schema. Safe to repeat.
+
+Tables and columns are changed by `stores/accounts/migrate.py`; here is what needs to know what a perm means.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who must have a second factor: a rule of the operator's."""
+"""Who must have a second factor, by the settings. Enforced at login by `login/second_factor.py`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FactorPolicy(NamedTuple):
     @property
     def requires_some(self) -> bool:
         """Whether any user must have a factor; if not, roles need not be read."""
-        return self.mode is FactorMode.REQUIRED or bool(self.roles)
+        return self.mode is FactorMode.REQUIRED or (self.is_on and bool(self.roles))
 
     def requires(self, roles: Iterable[str]) -> bool:
-        return self.mode is FactorMode.REQUIRED or not self.roles.isdisjoint(roles)
+        return self.mode is FactorMode.REQUIRED or (self.is_on and not self.roles.isdisjoint(roles))

@@ -53,7 +53,7 @@ class Throttle:
     async def admit_login(self, address: str) -> None:
         await self._consume_by_address("login", address, self._limits.login_address)
 
-    async def count_against_total(self, *, solved: bool) -> None:
+    async def admit_to_login_total(self, *, solved: bool) -> None:
         """The limit of all logins together.
 
         Logins with a code in place of the captcha's answer have solved nothing, so they have their own limit: using
@@ -96,7 +96,7 @@ class NoLimits(Throttle):
 
     async def admit_login(self, address: str) -> None: ...
 
-    async def count_against_total(self, *, solved: bool) -> None: ...
+    async def admit_to_login_total(self, *, solved: bool) -> None: ...
 
     async def admit_refresh(self, address: str) -> None: ...
 

@@ -55,7 +55,7 @@ class CaptchaCheck:
         """
         refusal = await self._refusal(captcha_id, answer, is_second_factor_code=is_second_factor_code)
         if refusal is None:
-            await self._throttle.count_against_total(solved=not is_second_factor_code)
+            await self._throttle.admit_to_login_total(solved=not is_second_factor_code)
             return
         if await self._is_exempt(username, client.address):
             return

@@ -95,7 +95,7 @@ class Sessions:
         end_record = self._new_end_record(SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
-            self._record_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
+            self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
         return opened
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
@@ -141,7 +141,7 @@ class Sessions:
         """End one session; what is returned was ended by this call and by no other."""
         session = await self._state.end_session(session_id, self._new_end_record(reason))
         if session is not None:
-            self._record_end(session, reason, client)
+            self._audit_end(session, reason, client)
         return session
 
     async def end_all(
@@ -150,7 +150,7 @@ class Sessions:
         end_record = self._new_end_record(reason, credential_changed=reason in CREDENTIAL_CHANGES)
         ended = await self._state.end_sessions_of(user, except_session, end_record)
         for session in ended:
-            self._record_end(session, reason, client)
+            self._audit_end(session, reason, client)
         return ended
 
     async def of_user(self, user: int) -> Sequence[Session]:
@@ -162,11 +162,11 @@ class Sessions:
         """Remove a batch of what has expired; return how many sessions were among it."""
         swept = await self._state.sweep(self._clock())
         for session in swept:
-            self._record_end(session, expiry_reason(session), ClientInfo())
+            self._audit_end(session, expiry_reason(session), ClientInfo())
         return len(swept)
 
     def _new_end_record(self, reason: SessionEndReason, *, credential_changed: bool = False) -> EndRecord:
         return EndRecord(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
 
-    def _record_end(self, session: Session, reason: SessionEndReason, client: ClientInfo) -> None:
+    def _audit_end(self, session: Session, reason: SessionEndReason, client: ClientInfo) -> None:
         self._audit.record(Event.SESSION_ENDED, client, user=session.user, session=session.id, reason=reason)

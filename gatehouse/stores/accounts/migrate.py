@@ -1,4 +1,7 @@
-"""Migrates the accounts database to the schema of this release, once, however many processes try at the same time."""
+"""Migrates the accounts database to the schema of this release, once, however many processes try at the same time.
+
+What each release changes is in `migrations/versions/`; `auth/accounts/upgrade.py` follows with what needs auth's rules.
+"""
 
 from __future__ import annotations
 

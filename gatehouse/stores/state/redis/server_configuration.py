@@ -1,4 +1,4 @@
-"""Checks the settings of a Redis server that durability depends on."""
+"""Checks the settings of a Redis server that durability depends on, for `gatehouse doctor`."""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 --   in    id, session, how many a user may have, now, how long an ended one is kept, then the arguments of
 --         `record_ended`
 --   out   the epoch, then id and session of each that was removed, oldest first
+-- `record_ended.lua` is prepended; how a session is stored as text is in `encoding.py`.
+local FIRST_OF_RECORD = 6
 local user = KEYS[1]
 local id, session, sessions_per_user = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now, kept_seconds = tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -29,7 +31,7 @@ local too_many = #others + 1 - sessions_per_user
 for position, other in ipairs(others) do
   if position <= too_many or other.ends + kept_seconds <= now then
     redis.call('HDEL', user, other.id)
-    record_early_end(other.id, other.session, 6)
+    record_early_end(other.id, other.session, FIRST_OF_RECORD)
     out[#out + 1] = other.id
     out[#out + 1] = other.session
   end
