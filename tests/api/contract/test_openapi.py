@@ -7,6 +7,7 @@ import pytest
 import schemathesis
 import schemathesis.specs.openapi.checks as openapi_checks
 from hypothesis import HealthCheck, assume, given, settings
+from schemathesis.core.parameters import ParameterLocation
 
 from gatehouse.api.contract.operations import OPERATIONS, Operation
 from tests.support.conversation import bearer, login
@@ -32,6 +33,12 @@ CASES = [
 ]
 
 
+def is_wrong_without_headers(case: schemathesis.Case) -> bool:
+    """Whether body, path or query is wrong: a missing `Authorization` is put right by the test itself."""
+    parts = case.meta.components.items() if case.meta else ()
+    return any(part.mode is INVALID for location, part in parts if location is not ParameterLocation.HEADER)
+
+
 @pytest.mark.parametrize(
     ("operation", "mode"), CASES, ids=[f"{case[0].method} {case[0].path} {case[1].value}" for case in CASES]
 )
@@ -49,6 +56,10 @@ def test_answers_are_as_described(
     def check(case: schemathesis.Case) -> None:
         # Not the administrator and the first role and department: the other tests on this service need them.
         assume("1" not in str((case.path_parameters or {}).values()))
-        case.call_and_validate(headers=headers, excluded_checks=NOT_PROMISED)
+        assume(mode is VALID or is_wrong_without_headers(case))
+        response = case.call(headers=headers)
+        # The check does not know that 413 is a refusal, too.
+        too_large = [openapi_checks.negative_data_rejection] if response.status_code == 413 else []
+        case.validate_response(response, excluded_checks=[*NOT_PROMISED, *too_large])
 
     check()
