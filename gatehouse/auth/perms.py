@@ -83,11 +83,11 @@ def allows(perms: Collection[str], needed: str) -> bool:
     return any(name in perms for name in names_of(needed))
 
 
-def missing(perms: Collection[str], needed: Iterable[str]) -> list[str]:
-    """Those of the needed perms that are not among the perms, sorted."""
-    return sorted(perm for perm in needed if not allows(perms, perm))
+def lacking_perms(held: Collection[str], needed: Iterable[str]) -> list[str]:
+    """Those of the needed perms that are not held under any of their names, sorted."""
+    return sorted(perm for perm in needed if not allows(held, perm))
 
 
 def is_administrator_role(code: str, perms: Collection[str]) -> bool:
     """Whether this role alone makes an administrator: ROOT, or ADMIN with all that the console manages with."""
-    return code == ROOT or (code == ADMIN and not missing(perms, MANAGEMENT_PERMS))
+    return code == ROOT or (code == ADMIN and not lacking_perms(perms, MANAGEMENT_PERMS))

@@ -14,7 +14,7 @@ from rich.text import Text
 from gatehouse import logs
 from gatehouse.cli import output
 from gatehouse.cli.failures import EXIT_REFUSED, explain
-from gatehouse.cli.node_checks import nodes
+from gatehouse.cli.node_checks import check_nodes
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.service import diagnosis, open_service
@@ -54,28 +54,28 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
 
 def _findings(config: Path | None) -> list[Finding]:
     try:
-        given = settings_in_force()
+        settings = settings_in_force()
     except SettingsError as problem:
         return [
             diagnosis.fail("settings", each, "correct it; docs/settings.md explains each") for each in problem.problems
         ]
-    logs.configure("error", given.log_format, cached=False)
+    logs.configure("error", settings.log_format, cached=False)
     return [
         diagnosis.ok("settings", "all valid"),
-        *diagnosis.secret(given),
-        *diagnosis.files(given, config),
-        *asyncio.run(_stores(given)),
-        *diagnosis.switches(given),
-        *diagnosis.size(given),
-        *diagnosis.network(given),
+        *diagnosis.check_secret(settings),
+        *diagnosis.check_files(settings, config),
+        *asyncio.run(_stores(settings)),
+        *diagnosis.check_test_switches(settings),
+        *diagnosis.check_workers(settings),
+        *diagnosis.check_network(settings),
     ]
 
 
-async def _stores(given: Settings) -> list[Finding]:
+async def _stores(settings: Settings) -> list[Finding]:
     """The stores can only be checked once they are open; if they cannot be opened, that is the finding."""
     try:
-        require_data(given)
-        service = open_service(given)
+        require_data(settings)
+        service = open_service(settings)
     except Exception as problem:
         explanation = explain(problem)
         if explanation is None:
@@ -83,9 +83,9 @@ async def _stores(given: Settings) -> list[Finding]:
         return [diagnosis.fail("stores", str(problem), "the checks of the stores were left out")]
     try:
         return [
-            *[each async for each in diagnosis.accounts(service)],
-            *[each async for each in diagnosis.state(service)],
-            *[each async for each in nodes(service)],
+            *[each async for each in diagnosis.check_accounts(service)],
+            *[each async for each in diagnosis.check_state(service)],
+            *[each async for each in check_nodes(service)],
         ]
     finally:
         await service.stop()

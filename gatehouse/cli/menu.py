@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gatehouse.auth.accounts.authority import OPERATOR
-from gatehouse.auth.accounts.menus import menus_of_role
+from gatehouse.auth.accounts.menus import visible_menus
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
@@ -90,7 +90,7 @@ async def list_(service: Service, code: str | None, *, as_json: bool) -> None:
     if code is not None:
         role = await service.accounts.role(code)
         given = (await service.accounts.menus.by_role()).get(code, frozenset())
-        held = menus_of_role(found, role.code, role.perms, given)
+        held = visible_menus(found, [role.code], role.perms, given)
         found = [each for each in found if each.id in held]
     if as_json:
         return output.as_document([_summary(each) for each in found])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gatehouse.service.diagnosis import Finding
 
 
-async def nodes(service: Service) -> AsyncIterator[Finding]:
+async def check_nodes(service: Service) -> AsyncIterator[Finding]:
     """The nodes that serve now, and whether one with these settings could serve beside them."""
     now = time.time()
     try:

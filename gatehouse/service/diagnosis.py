@@ -58,17 +58,17 @@ def fail(check: str, found: str, advice: str) -> Finding:
 async def diagnose(service: Service) -> AsyncIterator[Finding]:
     """Everything that a running service can say of itself."""
     settings = service.settings
-    for each in (*secret(settings), *files(settings, None)):
+    for each in (*check_secret(settings), *check_files(settings, None)):
         yield each
-    async for each in accounts(service):
+    async for each in check_accounts(service):
         yield each
-    async for each in state(service):
+    async for each in check_state(service):
         yield each
-    for each in (*switches(settings), *size(settings), *network(settings)):
+    for each in (*check_test_switches(settings), *check_workers(settings), *check_network(settings)):
         yield each
 
 
-def secret(settings: Settings) -> Iterator[Finding]:
+def check_secret(settings: Settings) -> Iterator[Finding]:
     try:
         known = read_secrets(settings)
     except SettingsError as problem:
@@ -79,7 +79,7 @@ def secret(settings: Settings) -> Iterator[Finding]:
     yield ok("secret", f"{found}; {len(known) - 1} older one(s) still decrypt" if len(known) > 1 else found)
 
 
-def switches(settings: Settings) -> Iterator[Finding]:
+def check_test_switches(settings: Settings) -> Iterator[Finding]:
     if settings.captcha_test_answer:
         yield warn(
             "test switches",
@@ -92,7 +92,7 @@ def switches(settings: Settings) -> Iterator[Finding]:
         yield ok("test switches", "all off")
 
 
-def size(settings: Settings) -> Iterator[Finding]:
+def check_workers(settings: Settings) -> Iterator[Finding]:
     cores = os.cpu_count() or 1
     found = f"{settings.workers} worker(s) on {cores} core(s)"
     if settings.workers > cores:
@@ -103,7 +103,7 @@ def size(settings: Settings) -> Iterator[Finding]:
         yield ok("workers", found)
 
 
-def network(settings: Settings) -> Iterator[Finding]:
+def check_network(settings: Settings) -> Iterator[Finding]:
     everybody = [each for each in settings.trusted_proxies if each.prefixlen == 0]
     if everybody:
         yield fail(
@@ -137,7 +137,7 @@ def network(settings: Settings) -> Iterator[Finding]:
         yield ok("cors", f"{len(settings.cors_origins)} origin(s)")
 
 
-def files(settings: Settings, config: Path | None) -> Iterator[Finding]:
+def check_files(settings: Settings, config: Path | None) -> Iterator[Finding]:
     """Databases, secret and settings must be readable by their owner only."""
     exposed = [path for path in _private(settings, config) if _readable_by_others(path)]
     for path in exposed:
@@ -167,7 +167,7 @@ def _readable_by_others(path: Path) -> bool:
     return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
-async def accounts(service: Service) -> AsyncIterator[Finding]:
+async def check_accounts(service: Service) -> AsyncIterator[Finding]:
     try:
         await service.database.ping()
         await migrate.check(service.database)
@@ -222,7 +222,7 @@ async def _clock(service: Service) -> Finding:
     return ok("clock", "not before the last audit event")
 
 
-async def state(service: Service) -> AsyncIterator[Finding]:
+async def check_state(service: Service) -> AsyncIterator[Finding]:
     try:
         await service.state.ping()
     except StoreError as problem:

@@ -9,7 +9,15 @@ import pytest
 
 from gatehouse.auth.accounts.upgrade import add_current_perm_names
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.auth.perms import ADMIN_PERMS, MANAGEMENT_PERMS, allows, expand, is_administrator_role, missing, names_of
+from gatehouse.auth.perms import (
+    ADMIN_PERMS,
+    MANAGEMENT_PERMS,
+    allows,
+    expand,
+    is_administrator_role,
+    lacking_perms,
+    names_of,
+)
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.accounts.transactions import AccountTransactions
 from gatehouse.stores.accounts.users import NewUser
@@ -52,7 +60,7 @@ def test_names_of_business_perms_are_left_alone() -> None:
 
 
 def test_missing_names_what_is_lacking() -> None:
-    assert missing(OLDER, ["sys:user:create", "sys:user:import", "sys:dept:list"]) == [
+    assert lacking_perms(OLDER, ["sys:user:create", "sys:user:import", "sys:dept:list"]) == [
         "sys:dept:list",
         "sys:user:import",
     ]

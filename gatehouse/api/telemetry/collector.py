@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.telemetry.metrics import WRITE_SECONDS, WorkerCounts, new_histogram, read, worker_files
+from gatehouse.api.telemetry.metrics import WRITE_SECONDS, WorkerCounts, event_key, new_histogram, read, worker_files
 from gatehouse.auth.audit import Event
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Metrics:
         return self._operations.setdefault(operation, OperationMetrics())
 
     def record_captcha(self, seconds: float) -> None:
-        self._counts.drawing.add(seconds)
+        self._counts.captcha_seconds.add(seconds)
 
     def counts(self) -> WorkerCounts:
         """What this worker has counted so far."""
@@ -71,10 +71,10 @@ class Metrics:
             for name, operation_metrics in asked.items()
             for code, count in operation_metrics.codes.items()
         }
-        counts.seconds = {name: counted.times for name, counted in asked.items()}
+        counts.request_seconds = {name: counted.times for name, counted in asked.items()}
         counts.events = dict(_events(service.audit.counts))
-        counts.state = dict(service.state.counts())
-        counts.lost = service.audit.lost
+        counts.state_operations = dict(service.state.counts())
+        counts.audit_lost = service.audit.lost
         counts.gauges = {
             "gatehouse_hash_pending": service.hash_pool.pending,
             "gatehouse_audit_queued": service.audit.queued,
@@ -122,5 +122,5 @@ def _events(counts: Mapping[tuple[str, str], int]) -> Counter[str]:
     events: Counter[str] = Counter()
     for (event, reason), count in counts.items():
         shown = CREDENTIALS if event == Event.LOGIN_FAILED and reason in _ABOUT_THE_NAME else reason
-        events[f"{event} {shown}"] += count
+        events[event_key(event, shown)] += count
     return events

@@ -11,7 +11,7 @@ from prometheus_client.exposition import generate_latest, start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from gatehouse import __version__
-from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Histogram, WorkerCounts, read, worker_files
+from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Histogram, WorkerCounts, event_key, read, worker_files
 from gatehouse.auth.audit import Event
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def _metrics(workers: list[WorkerCounts]) -> Iterator[Metric]:
     requests = _sum(worker.requests for worker in workers)
     events = _sum(worker.events for worker in workers)
     yield _counter("gatehouse_requests", ("operation", "code"), requests)
-    yield _histogram("gatehouse_request_seconds", "operation", _times(worker.seconds for worker in workers))
-    yield _histogram("gatehouse_captcha_draw_seconds", "", _times({"": worker.drawing} for worker in workers))
+    yield _histogram("gatehouse_request_seconds", "operation", _times(worker.request_seconds for worker in workers))
+    yield _histogram("gatehouse_captcha_draw_seconds", "", _times({"": worker.captcha_seconds} for worker in workers))
     yield _counter("gatehouse_events", ("event", "reason"), events)
     yield _counter("gatehouse_logins", ("outcome",), _logins(events))
-    yield _counter("gatehouse_sessions_opened", (), {"": events[f"{Event.LOGIN} "]})
+    yield _counter("gatehouse_sessions_opened", (), {"": events[event_key(Event.LOGIN)]})
     yield _counter("gatehouse_sessions_ended", ("reason",), _reasons(events, Event.SESSION_ENDED))
-    yield _counter("gatehouse_state_operations", ("kind",), _sum(worker.state for worker in workers))
-    yield _counter("gatehouse_audit_lost", (), {"": sum(worker.lost for worker in workers)})
+    yield _counter("gatehouse_state_operations", ("kind",), _sum(worker.state_operations for worker in workers))
+    yield _counter("gatehouse_audit_lost", (), {"": sum(worker.audit_lost for worker in workers)})
     for name in ("gatehouse_hash_pending", "gatehouse_audit_queued"):
         yield GaugeMetricFamily(name, HELP[name], value=sum(worker.gauges.get(name, 0) for worker in running))
     peak = "gatehouse_memory_peak_bytes"
@@ -87,7 +87,7 @@ def _times(workers: Iterable[dict[str, Histogram]]) -> dict[str, Histogram]:
 
 
 def _logins(events: Counter[str]) -> dict[str, int]:
-    return {"success": events[f"{Event.LOGIN} "], **_reasons(events, Event.LOGIN_FAILED)}
+    return {"success": events[event_key(Event.LOGIN)], **_reasons(events, Event.LOGIN_FAILED)}
 
 
 def _reasons(events: Counter[str], event: Event) -> dict[str, int]:

@@ -51,13 +51,17 @@ def new_histogram() -> Histogram:
 
 class WorkerCounts(msgspec.Struct):
     requests: dict[str, int] = {}  # by `operation code`
-    seconds: dict[str, Histogram] = {}
-    drawing: Histogram = msgspec.field(default_factory=new_histogram)
-    events: dict[str, int] = {}  # by `event reason`
-    state: dict[str, int] = {}
+    request_seconds: dict[str, Histogram] = {}  # by operation
+    captcha_seconds: Histogram = msgspec.field(default_factory=new_histogram)
+    events: dict[str, int] = {}  # by `event_key`
+    state_operations: dict[str, int] = {}  # by kind
     gauges: dict[str, float] = {}
-    lost: int = 0
+    audit_lost: int = 0
     running: bool = True
+
+
+def event_key(event: str, reason: str = "") -> str:
+    return f"{event} {reason}"
 
 
 def worker_files(folder: Path) -> Iterable[Path]:

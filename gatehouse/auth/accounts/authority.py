@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, missing
+from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, lacking_perms
 from gatehouse.auth.refusals import CannotGrant, CannotManage, OwnAccount
 from gatehouse.stores.accounts.roles import DataScope
 
@@ -44,7 +44,7 @@ class Actor:
 
     @property
     def is_administrator(self) -> bool:
-        return self.holds_everything or (ADMIN in self.roles and not missing(self.perms, MANAGEMENT_PERMS))
+        return self.holds_everything or (ADMIN in self.roles and not lacking_perms(self.perms, MANAGEMENT_PERMS))
 
 
 OPERATOR = Actor(None, client=ClientInfo(address="cli"))
@@ -69,7 +69,7 @@ _SCOPES_WITHIN: dict[int, set[DataScope]] = {
 
 def missing_perms(actor: Actor, perms: Iterable[str]) -> list[str]:
     """Those of the perms that the actor cannot hand out."""
-    return [] if actor.holds_everything else missing(actor.perms, perms)
+    return [] if actor.holds_everything else lacking_perms(actor.perms, perms)
 
 
 def may_grant(actor: Actor, role: RoleGrant) -> bool:

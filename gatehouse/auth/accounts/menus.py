@@ -59,11 +59,11 @@ def with_parents(menus: Iterable[Menu], chosen: Collection[int]) -> frozenset[in
     return frozenset(found)
 
 
-def menus_of_role(
-    menus: Sequence[Menu], code: str, perms: Collection[str], assigned: Collection[int]
+def visible_menus(
+    menus: Sequence[Menu], roles: Collection[str], perms: Collection[str], assigned: Collection[int]
 ) -> frozenset[int]:
-    """The menus of a role: buttons by its perms, their ancestors, and those that were assigned."""
-    if code == ROOT:
+    """The menus of roles: buttons by their perms, their ancestors, and those that were assigned; of ROOT all."""
+    if ROOT in roles:
         return frozenset(menu.id for menu in menus)
     buttons = {menu.id for menu in menus if menu.type is MenuType.BUTTON and menu.perm and allows(perms, menu.perm)}
     return with_parents(menus, buttons) | (frozenset(assigned) & {menu.id for menu in menus})

@@ -51,7 +51,10 @@ class KeyRotation:
         return await self._replace(self._newest(), client, KeyChangeReason.OPERATOR)
 
     async def retire(self, kid: str, client: ClientInfo) -> StoredKey | None:
-        """Delete a key at once; returns the one that takes its place if it was the only one to sign."""
+        """Delete a key at once, because it may have leaked; returns its successor if it was the only one to sign.
+
+        The audit trail says `key.retired` of this and of an ordinary replacement; the reason tells which.
+        """
         await self._ring.load()
         if kid not in {key.kid for key in self._ring.stored}:
             raise Missing(f"there is no key {kid!r}")

@@ -13,7 +13,7 @@ from gatehouse.api.endpoints.console.formats import number, parse_id
 from gatehouse.api.endpoints.console.trees import tree
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
-from gatehouse.auth.accounts.menus import menus_of_role, with_parents
+from gatehouse.auth.accounts.menus import visible_menus, with_parents
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.stores.accounts.menus import Menu, MenuType
@@ -99,7 +99,7 @@ class MenuEndpoints:
         if role is None:
             raise Missing(f"there is no role {wanted}")
         given = (await self._menus.by_role()).get(role.code, frozenset())
-        held = menus_of_role(await self._menus.all(), role.code, role.perms, given)
+        held = visible_menus(await self._menus.all(), [role.code], role.perms, given)
         return success([str(menu) for menu in sorted(held)], request.language)
 
     async def assign(self, request: Request, principal: Principal) -> Response:

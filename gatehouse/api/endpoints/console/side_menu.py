@@ -8,8 +8,7 @@ import msgspec
 
 from gatehouse.api.contract.console.after_login import RouteData, RouteMeta
 from gatehouse.auth.accounts.default_menus import CHINESE
-from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, menus_of_role, with_parents
-from gatehouse.auth.perms import ROOT
+from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, visible_menus, with_parents
 from gatehouse.stores.accounts.menus import Menu, MenuType
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ _RESERVED_NAMES = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redire
 
 def side_menu(menus: Sequence[Menu], profile: Profile, assigned: Collection[int], language: str) -> list[RouteData]:
     """Those menus that the user's roles show, and for ROOT all of them."""
-    role_code = ROOT if ROOT in profile.roles else ""
-    shown = with_parents(menus, menus_of_role(menus, role_code, profile.perms, assigned))
+    shown = with_parents(menus, visible_menus(menus, profile.roles, profile.perms, assigned))
     return _Routes(menus, shown, language).children_of(None)
 
 
