@@ -82,20 +82,20 @@ class CodeRequired(Refused):
 
 
 class EnrolmentRequired(CodeRequired):
-    """The user must have a second factor and has none. `ticket` opens the enrolment at `enrol_at` and nothing else."""
+    """The user must have a second factor and has none. `ticket` opens nothing but the enrolment at `enrolment_url`."""
 
-    def __init__(self, ticket: str, enrol_at: str) -> None:
+    def __init__(self, ticket: str, enrolment_url: str) -> None:
         super().__init__("this user must enrol")
         self.ticket = ticket
-        self.enrol_at = enrol_at
+        self.enrolment_url = enrolment_url
 
 
 class PasskeyRequired(CodeRequired):
-    """The user needs a second factor and has passkeys only: these log in on the page at `log_in_at`."""
+    """The user needs a second factor and has passkeys only: these log in on the page at `login_url`."""
 
-    def __init__(self, log_in_at: str) -> None:
+    def __init__(self, login_url: str) -> None:
         super().__init__("this user has passkeys only")
-        self.log_in_at = log_in_at
+        self.login_url = login_url
 
 
 class TicketGone(Refused):

@@ -1,6 +1,7 @@
 """`gatehouse doctor`: checks everything that the service depends on, and says what to do.
 
-The checks are in `service/diagnosis.py`, those of the servers' settings in `stores/state/*/server_configuration.py`.
+The checks are in `service/diagnosis.py`; those of the servers' settings in `stores/accounts/database.py` and
+`stores/state/*/server_configuration.py`.
 """
 
 from __future__ import annotations

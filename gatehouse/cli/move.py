@@ -57,7 +57,7 @@ async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tup
         raise ValueError("GATEHOUSE_DATABASE_URL is not set: it names the database to move to")
     if not given.accounts_path.exists():
         raise StoreUnavailable(f"there are no accounts in {given.data_dir}: nothing to move")
-    source, target = Database(f"sqlite:///{given.accounts_path}"), Database(given.accounts_url, timeout=None)
+    source, target = Database(f"sqlite:///{given.accounts_path}"), Database(given.accounts_url, time_limit=False)
     try:
         moved = await copy_accounts(source, target, report)
     finally:

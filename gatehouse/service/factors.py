@@ -67,7 +67,7 @@ def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: UserTickets
         policy=FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles)),
         tickets=tickets,
         audit=core.audit,
-        enrol_at=settings.public_url,
+        public_url=settings.public_url,
     )
 
 

@@ -167,9 +167,9 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
     if isinstance(problem, FieldMissing | FieldInvalid):
         return text.format(field=problem.field)
     if isinstance(problem, PasskeyRequired):
-        return text.format(url=problem.log_in_at)
+        return text.format(url=problem.login_url)
     if isinstance(problem, EnrolmentRequired):
-        return text.format(url=problem.enrol_at)
+        return text.format(url=problem.enrolment_url)
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
     if "{wait}" in text and isinstance(problem, RetryLater):

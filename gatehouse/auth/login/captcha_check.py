@@ -53,7 +53,7 @@ class CaptchaCheck:
         `is_second_factor_code`: consoles without a field for the code of a second factor send it in the captcha field.
         The captcha is used up then, and its answer is not looked at: the code is checked later.
         """
-        refusal = await self._refusal(captcha_id, answer, is_second_factor_code=is_second_factor_code)
+        refusal = await self._use_captcha(captcha_id, answer, is_second_factor_code=is_second_factor_code)
         if refusal is None:
             await self._throttle.admit_to_login_total(solved=not is_second_factor_code)
             return
@@ -65,9 +65,10 @@ class CaptchaCheck:
             self._audit.record(Event.LOGIN_FAILED, client, reason=reason)
         raise refusal
 
-    async def _refusal(
+    async def _use_captcha(
         self, captcha_id: str | None, answer: str | None, *, is_second_factor_code: bool
     ) -> Refused | None:
+        """None, or why it is refused. A captcha is used up by this, whatever comes of it."""
         if not captcha_id:
             return FieldMissing("captchaId")
         if not answer:

@@ -40,7 +40,7 @@ class SecondFactor:
         policy: FactorPolicy,
         tickets: UserTickets,
         audit: Audit,
-        enrol_at: str,
+        public_url: str,
     ) -> None:
         self._verifier = verifier
         self._factors = factors
@@ -49,7 +49,7 @@ class SecondFactor:
         self._policy = policy
         self._tickets = tickets
         self._audit = audit
-        self._enrol_at = enrol_at
+        self._public_url = public_url
 
     def read(self, captcha_answer: str | None, otp_code: str | None) -> GivenCode:
         if not self._policy.is_on:
@@ -98,5 +98,5 @@ class SecondFactor:
         )
         if await self._passkeys.of_user(found.user.id):
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
-            raise PasskeyRequired(self._enrol_at)
-        raise EnrolmentRequired(self._tickets.make(found.user).text, self._enrol_at)
+            raise PasskeyRequired(self._public_url)
+        raise EnrolmentRequired(self._tickets.make(found.user).text, self._public_url)

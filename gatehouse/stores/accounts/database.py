@@ -108,12 +108,12 @@ def _sqlite_sync_engine(path: str) -> Engine:
 class Database:
     """Transactions over one engine, and single statements. Every query of the accounts runs inside one of these."""
 
-    def __init__(self, url: str, *, timeout: float | None = TRANSACTION_SECONDS) -> None:
-        """Limit transactions on PostgreSQL to `timeout` seconds; migrations have none. `ValueError` for a bad URL."""
+    def __init__(self, url: str, *, time_limit: bool = True) -> None:
+        """`time_limit`: transactions on PostgreSQL are limited; migrations are not. `ValueError` for a bad URL."""
         self.engine = engine_for(url)
         self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._sync_engine = _sqlite_sync_engine(str(self.path)) if self.path else None
-        self._timeout = timeout if self.engine.dialect.name == "postgresql" else None
+        self._timeout = TRANSACTION_SECONDS if time_limit and self.engine.dialect.name == "postgresql" else None
         self._outages: tuple[type[Exception], ...] = (
             SQLAlchemyError,
             OSError,

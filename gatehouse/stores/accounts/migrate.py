@@ -94,7 +94,7 @@ async def exclusive(database: Database) -> AsyncIterator[Database]:
         finally:
             os.close(handle)
         return
-    unlimited = Database(database.engine.url.render_as_string(hide_password=False), timeout=None)
+    unlimited = Database(database.engine.url.render_as_string(hide_password=False), time_limit=False)
     try:
         # Held by the transaction, so that it is released with the connection even if this process is killed.
         async with unlimited.reading() as connection:

@@ -1,4 +1,7 @@
-"""What release 0.2 adds: menus, data scopes, second factors, login statistics, key algorithms, nodes."""
+"""What release 0.2 adds: menus, data scopes, second factors, login statistics, key algorithms, nodes.
+
+`auth/accounts/upgrade.py` adds the newer names of perms afterwards.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,7 +34,7 @@ def add_columns() -> None:
         ("users", sa.Column("email", sa.String(254), nullable=False, server_default="")),
         ("users", sa.Column("password_login", sa.Boolean, nullable=False, server_default=sa.true())),
         ("roles", sa.Column("sort", sa.Integer, nullable=False, server_default="0")),
-        ("roles", sa.Column("data_scope", sa.Integer, nullable=False, server_default="4")),
+        ("roles", sa.Column("data_scope", sa.Integer, nullable=False, server_default="4")),  # own rows
         ("roles", sa.Column("created", sa.Float(53), nullable=False, server_default="0")),
         ("signing_keys", sa.Column("algorithm", sa.String(16), nullable=False, server_default="EdDSA")),
         ("audit_events", sa.Column("actor", sa.BigInteger)),
@@ -157,8 +160,8 @@ def create_nodes() -> None:
         "nodes",
         sa.Column("id", sa.String(64), nullable=False),
         sa.Column("issuer", sa.String(255), nullable=False),
-        sa.Column("state", sa.String(64), nullable=False),
-        sa.Column("secret", sa.String(64), nullable=False),
+        sa.Column("state", sa.String(64), nullable=False),  # the identity of its state store
+        sa.Column("secret", sa.String(64), nullable=False),  # a fingerprint of its master secret
         sa.Column("started", sa.Float(53), nullable=False),
         sa.Column("seen", sa.Float(53), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_nodes"),
