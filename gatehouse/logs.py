@@ -26,6 +26,9 @@ if _hidden:
     del sys.modules["rich"]
 
 
+FLUSH_SECONDS = 0.1
+
+
 def named(name: str) -> Any:
     """A logger that writes as `configure` says by the time it is first used."""
     return structlog.get_logger(name)
@@ -35,7 +38,8 @@ def configure(level: str, log_format: str, *, cached: bool = True) -> None:
     """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
     pretty = log_format == "pretty" or (log_format == "auto" and sys.stderr.isatty())
     renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if pretty else _as_json
-    lines = Lines(sys.stderr)
+    global _lines  # noqa: PLW0603 - what `flush` writes
+    _lines = lines = Lines(sys.stderr)
     atexit.register(lines.flush)
     structlog.configure(
         processors=[
@@ -50,6 +54,15 @@ def configure(level: str, log_format: str, *, cached: bool = True) -> None:
     )
 
 
+_lines: Lines | None = None
+
+
+def flush() -> None:
+    """Write what waits. A worker calls it at its end, where nothing registered with `atexit` runs."""
+    if _lines is not None:
+        _lines.flush()
+
+
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
@@ -62,8 +75,8 @@ def _as_json(_logger: object, _method: str, event: structlog.typing.EventDict) -
 
 
 class Lines:
-    """Writes lines, those of one iteration of the event loop together, since under load a write for each request costs
-    more than the line. From `warning` upwards a line does not wait.
+    """Writes lines, those of a moment together: each write lets other threads take the interpreter's lock, which costs
+    a refresh four times as much as the line (`python -m benchmarks.refresh`). From `warning` upwards none waits.
     """
 
     def __init__(self, file: TextIO) -> None:
@@ -81,7 +94,7 @@ class Lines:
         else:
             if loop is not self._flushing_loop:
                 self._flushing_loop = loop
-                loop.call_soon(self.flush)
+                loop.call_later(FLUSH_SECONDS, self.flush)
 
     def warning(self, line: str) -> None:
         self._waiting.append(line)

@@ -40,17 +40,28 @@ def events(file: File) -> list[str]:
     return [json.loads(line)["event"] for line in file.getvalue().splitlines()]
 
 
-async def test_lines_of_one_iteration_of_the_event_loop_are_one_write(file: File) -> None:
+async def written(file: File, writes: int) -> None:
+    while len(file.writes) < writes:
+        await asyncio.sleep(logs.FLUSH_SECONDS)
+
+
+async def test_lines_of_a_moment_are_one_write(file: File) -> None:
     log = logs.named("test")
     for event in ("first", "second", "third"):
         log.info(event)
+        await asyncio.sleep(0)
     assert file.writes == []
-    await asyncio.sleep(0)
+    await written(file, 1)
     assert len(file.writes) == 1
     assert events(file) == ["first", "second", "third"]
     log.info("later")
-    await asyncio.sleep(0)
-    assert len(file.writes) == 2
+    await written(file, 2)
+
+
+async def test_what_waits_is_written_at_the_end(file: File) -> None:
+    logs.named("test").info("last")
+    logs.flush()
+    assert events(file) == ["last"]
 
 
 async def test_a_warning_does_not_wait_and_keeps_its_place(file: File) -> None:

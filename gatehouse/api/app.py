@@ -74,6 +74,7 @@ class App:
         if self._tracer is not None:
             self._tracer.close()
         loop.run_until_complete(self._service.stop())
+        logs.flush()
 
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         started = perf_counter()

@@ -108,8 +108,8 @@ class KeyChangeReason(StrEnum):
 
     AGE = "age"
     ALGORITHM = "algorithm"
-    OPERATOR = "operator"
-    WITHDRAWN = "withdrawn"
+    OPERATOR = "operator"  # `gatehouse key rotate`
+    WITHDRAWN = "withdrawn"  # `gatehouse key retire`: it may have leaked
 
 
 class SessionEndReason(StrEnum):
