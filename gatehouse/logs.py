@@ -13,7 +13,8 @@ import json
 import logging
 import sys
 import threading
-from typing import Any, TextIO
+from collections import deque
+from typing import Any
 
 import msgspec
 
@@ -29,59 +30,13 @@ if _hidden:
 FLUSH_SECONDS = 0.1
 
 
-def named(name: str) -> Any:
-    """A logger that writes as `configure` says by the time it is first used."""
-    return structlog.get_logger(name)
-
-
-def configure(level: str, log_format: str, *, cached: bool = True) -> None:
-    """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
-    pretty = log_format == "pretty" or (log_format == "auto" and sys.stderr.isatty())
-    renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if pretty else _as_json
-    global _lines  # noqa: PLW0603 - what `flush` writes
-    _lines = lines = Lines(sys.stderr)
-    atexit.register(lines.flush)
-    structlog.configure(
-        processors=[
-            structlog.stdlib.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=lambda *_: lines,
-        cache_logger_on_first_use=cached,
-    )
-
-
-_lines: Lines | None = None
-
-
-def flush() -> None:
-    """Write what waits. A worker calls it at its end, where nothing registered with `atexit` runs."""
-    if _lines is not None:
-        _lines.flush()
-
-
-_encode = msgspec.json.Encoder(enc_hook=repr).encode
-
-
-def _as_json(_logger: object, _method: str, event: structlog.typing.EventDict) -> str:
-    """ASCII only: other characters are escaped, since some of them end a line or steer a terminal."""
-    try:
-        return msgspec.json.format(_encode(event), indent=0).decode("ascii")
-    except (TypeError, ValueError, OverflowError):  # characters or numbers that this encoder leaves to the slower one
-        return json.dumps(event, default=repr)
-
-
 class Lines:
-    """Writes lines, those of a moment together: each write lets other threads take the interpreter's lock, which costs
-    a refresh four times as much as the line (`python -m benchmarks.refresh`). From `warning` upwards none waits.
+    """Writes lines to standard error, those of a moment together: each write lets other threads take the interpreter's
+    lock, which costs a refresh more than the line (docs/measurements.md). From `warning` upwards none waits.
     """
 
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-        self._waiting: list[str] = []
+    def __init__(self) -> None:
+        self._waiting: deque[str] = deque()
         self._flushing_loop: asyncio.AbstractEventLoop | None = None  # the loop that will flush, if one was asked to
         self._writing = threading.Lock()
 
@@ -106,7 +61,45 @@ class Lines:
     def flush(self) -> None:
         with self._writing:
             self._flushing_loop = None
-            lines, self._waiting = self._waiting, []
+            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
             if lines:
-                self._file.write("\n".join(lines) + "\n")
-                self._file.flush()
+                sys.stderr.write("\n".join(lines) + "\n")
+                sys.stderr.flush()
+
+
+_lines = Lines()
+atexit.register(_lines.flush)
+flush = _lines.flush  # a worker calls it at its end, where nothing registered with `atexit` runs
+
+
+def named(name: str) -> Any:
+    """A logger that writes as `configure` says by the time it is first used."""
+    return structlog.get_logger(name)
+
+
+def configure(level: str, log_format: str, *, cached: bool = True) -> None:
+    """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
+    pretty = log_format == "pretty" or (log_format == "auto" and sys.stderr.isatty())
+    renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if pretty else _as_json
+    structlog.configure(
+        processors=[
+            structlog.stdlib.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=lambda *_: _lines,
+        cache_logger_on_first_use=cached,
+    )
+
+
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+def _as_json(_logger: object, _method: str, event: structlog.typing.EventDict) -> str:
+    """ASCII only: other characters are escaped, since some of them end a line or steer a terminal."""
+    try:
+        return msgspec.json.format(_encode(event), indent=0).decode("ascii")
+    except (TypeError, ValueError, OverflowError):  # characters or numbers that this encoder leaves to the slower one
+        return json.dumps(event, default=repr)

@@ -7,6 +7,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 import structlog
@@ -30,7 +31,7 @@ class File(io.StringIO):
 def file(monkeypatch: pytest.MonkeyPatch) -> Iterator[File]:
     before = structlog.get_config()
     file = File()
-    monkeypatch.setattr("sys.stderr", file)
+    monkeypatch.setattr(logs, "sys", SimpleNamespace(stderr=file))  # pytest puts its own into `sys` before each test
     logs.configure("info", "json", cached=False)
     yield file
     structlog.configure(**before)
@@ -41,8 +42,9 @@ def events(file: File) -> list[str]:
 
 
 async def written(file: File, writes: int) -> None:
-    while len(file.writes) < writes:
-        await asyncio.sleep(logs.FLUSH_SECONDS)
+    async with asyncio.timeout(30):
+        while len(file.writes) < writes:
+            await asyncio.sleep(logs.FLUSH_SECONDS)
 
 
 async def test_lines_of_a_moment_are_one_write(file: File) -> None:
