@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
+# Where the environment forbids Python to keep what it has compiled, each start would compile everything again, which
+# takes twice as long as the start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test test-newest examples faults check bench fuzz pictures docs axe lock clean
 
 help:  ## this list

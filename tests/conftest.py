@@ -68,10 +68,12 @@ def engines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "engines":
         postgres: PostgresServer = request.getfixturevalue("postgres_server")
         redis: RedisServer = request.getfixturevalue("redis_server")
-        monkeypatch.setattr(InProcess, "engines", staticmethod(lambda: fresh_stores(postgres, redis)))
+        monkeypatch.setattr(
+            InProcess, "engines", staticmethod(lambda started: fresh_stores(postgres, redis, started=started))
+        )
     elif request.param == "postgres":
         alone: PostgresServer = request.getfixturevalue("postgres_server")
-        monkeypatch.setattr(InProcess, "engines", staticmethod(lambda: fresh_database(alone)))
+        monkeypatch.setattr(InProcess, "engines", staticmethod(lambda started: fresh_database(alone, started=started)))
 
 
 @pytest.fixture

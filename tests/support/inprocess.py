@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import itertools
 import json
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -19,6 +16,7 @@ from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import Service, open_service
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
+from tests.support import first_start
 from tests.support.running import ANSWER, PASSWORD
 
 T = TypeVar("T")
@@ -94,37 +92,31 @@ class _Protocol:
         self.answer = Answer(status, dict(headers), body)
 
 
-@cache
-def first_start() -> Path:
-    """A data folder as a first start leaves it, to be copied: making it anew would take longer than most tests."""
-    data = Path(tempfile.mkdtemp(prefix="gatehouse-")) / "data"
-    atexit.register(shutil.rmtree, data.parent)
-    asyncio.run(prepare(load({"data_dir": str(data), "admin_password": PASSWORD}, environ={})))
-    return data
-
-
 class InProcess:
     """Settings by keyword, as in `InProcess(tmp, captcha_ttl=60)`. Close it when done."""
 
-    # Where it remembers: fresh stores for each instance. The fixture `engines` sets it.
-    engines: ClassVar[Callable[[], dict[str, str]]] = dict
+    # Where it remembers: fresh stores for each instance, empty or as a first start leaves them. The fixture `engines`
+    # sets it.
+    engines: ClassVar[Callable[[bool], dict[str, str]]] = lambda _started: {}
 
     def __init__(self, data: Path, clock: Clock | None = None, **settings: object) -> None:
+        started = not data.exists() and "secret" not in settings
         given = {
             "data_dir": data,
             "captcha_test_answer": ANSWER,
             "admin_password": PASSWORD,
             "limits": "off",
             "hash_threads": 2,
-            **({} if "database_url" in settings else type(self).engines()),
+            **({} if "database_url" in settings else type(self).engines(started)),
             **settings,
         }
         self.settings = load({name: str(value) for name, value in given.items()}, environ={})
         self.clock = clock or Clock()
         self.loop = asyncio.new_event_loop()
-        if not data.exists() and not self.settings.secret:
-            shutil.copytree(first_start(), data)
-        self.run(prepare(self.settings))
+        if started:
+            shutil.copytree(first_start.data_folder(), data)
+        if not started or "database_url" in settings:
+            self.run(prepare(self.settings))
         self.service: Service = self.run(self._open())
         self.app = App(self.service, CaptchaRenderer(self.settings.captcha_difficulty))
         self._ports = itertools.count(40_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -36,9 +37,14 @@ class SystemEndpoints:
         self._state = service.state
         self._ring = service.key_ring
         self._metrics = metrics
+        self._settings = service.settings
         self._metadata = msgspec.json.encode(metadata(service.settings))
-        described = msgspec.json.format(msgspec.json.encode(document(service.settings)), indent=1)
-        self._openapi = StaticFile(described, ".json", cache="no-cache")  # half a megabyte, and a twentieth compressed
+
+    @cached_property
+    def _openapi(self) -> StaticFile:
+        """Half a megabyte, and a twentieth compressed: made when it is first asked for, which few workers ever are."""
+        described = msgspec.json.format(msgspec.json.encode(document(self._settings)), indent=1)
+        return StaticFile(described, ".json", cache="no-cache")
 
     async def live(self, _request: Request) -> Response:
         return raw_response(b'{"status":"live"}', "application/json")

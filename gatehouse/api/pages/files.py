@@ -1,9 +1,10 @@
-"""One file as it goes over the wire: compressed once at start, with an ETag of its content and security headers."""
+"""One file as it goes over the wire: compressed once, with an ETag of its content and security headers."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gatehouse.api.http.response import Headers, Response
@@ -43,19 +44,23 @@ COMPRESS_MIN_BYTES = 512
 
 class StaticFile:
     def __init__(self, body: bytes, suffix: str, *, cache: str, vary: str = "") -> None:
-        digest = hashlib.sha256(body).hexdigest()[:32]
-        common = [
+        self._digest = hashlib.sha256(body).hexdigest()[:32]
+        self._headers = [
             ("content-type", MEDIA_TYPES[suffix]),
             ("cache-control", cache),
             ("vary", f"{vary}, accept-encoding" if vary else "accept-encoding"),
             *SECURITY_HEADERS,
         ]
-        self._plain = _Representation(body, f'"{digest}"', common)
-        self._gzip = self._plain
-        if len(body) >= COMPRESS_MIN_BYTES:
-            # Two byte sequences, so two strong tags.
-            packed = gzip.compress(body, 9, mtime=0)
-            self._gzip = _Representation(packed, f'"{digest}-gzip"', [*common, ("content-encoding", "gzip")])
+        self._plain = _Representation(body, f'"{self._digest}"', self._headers)
+
+    @cached_property
+    def _gzip(self) -> _Representation:
+        """Made when it is first asked for: a start need not wait for it."""
+        if len(self._plain.body) < COMPRESS_MIN_BYTES:
+            return self._plain
+        packed = gzip.compress(self._plain.body, 9, mtime=0)
+        # Two byte sequences, so two strong tags.
+        return _Representation(packed, f'"{self._digest}-gzip"', [*self._headers, ("content-encoding", "gzip")])
 
     def response_to(self, request: Request) -> Response:
         form = self._gzip if _accepts_gzip(request.header("accept-encoding")) else self._plain

@@ -59,7 +59,9 @@ def waves(random: np.random.Generator, length: Range, height: float) -> FloatArr
     across = pixels * (speed * np.cos(angle))[:, None]
     down = pixels[:, None] * (speed * np.sin(angle)) + phase
     rows = np.hstack((np.cos(down), -np.sin(down))) * np.float32(height * math.sqrt(2 / _WAVES))
-    summed: FloatArray = rows @ np.vstack((np.cos(across), np.sin(across)))
+    columns = np.vstack((np.cos(across), np.sin(across)))
+    # Not `rows @ columns`: that starts a thread for each core, which waits for more in a loop at full speed.
+    summed: FloatArray = np.einsum("ij,jk->ik", rows, columns)
     return summed
 
 
