@@ -23,7 +23,7 @@ import httpx
 
 from tests.support.conversation import LOGIN, bearer, credentials, login
 from tests.support.factors import enrol
-from tests.support.people import add_user, with_stores
+from tests.support.people import add_user, change_user, with_stores
 from tests.support.running import PASSWORD, Running
 
 THRESHOLD = 0.01
@@ -81,7 +81,7 @@ def prepare(service: Running, client: httpx.Client) -> None:
         return dict(client.request(method, path, json=body, headers=headers).json()["data"])
 
     enrol(call, time.time)
-    with_stores(service, lambda parts: parts.accounts.users.change(numbers["passkeys"], password_login=False))
+    with_stores(service, lambda parts: change_user(parts.database, numbers["passkeys"], password_login=False))
 
 
 def compare(client: httpx.Client, kinds: list[Kind], tries: int) -> None:

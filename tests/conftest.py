@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from gatehouse.auth.passwords import hash_pool
 from tests.support import store_limits
 from tests.support.engines import (
     PostgresServer,
@@ -25,8 +26,11 @@ __all__ = ["postgres_server", "redis_server", "service_limits"]
 
 
 def pytest_configure() -> None:
-    """A shell starts what runs in its background with Ctrl-C ignored, and that would go on to what the tests start."""
+    # A shell starts what runs in its background with Ctrl-C ignored, and that would go on to what the tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The tests keep every core busy, so a hash at idle priority would wait until it counts as starved. Services in
+    # processes of their own keep it.
+    hash_pool._lower_priority = lambda: None
     store_limits.extend()
 
 

@@ -76,6 +76,8 @@ def test_everybody_stays_logged_in(release: Path, tmp_path: Path, stores: dict[s
             assert client.get(ME, headers=bearer(renewed.json()["data"])).status_code == 200
         assert client.get(ME, headers=bearer(gone)).status_code == 401
         assert refresh(client, gone).status_code == 401
+        overview = client.get("/api/v1/logs/analytics/overview", headers=bearer(admin)).json()["data"]
+        assert (overview["totalUvCount"], overview["totalPvCount"]) == (2, 3)
         again = login(client)
         perms = client.get(ME, headers=bearer(again)).json()["data"]["perms"]
         assert {"sys:user:create", "sys:user:add", "sys:menu:list"} <= set(perms)

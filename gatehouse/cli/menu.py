@@ -147,7 +147,7 @@ async def assign(service: Service, code: str, numbers: tuple[int, ...]) -> None:
 
     \b
     Example:
-      gatehouse menu assign AUDITOR 1 25 26
+      gatehouse menu assign AUDITOR 1 26 27
     """
     role = await service.accounts.role(code)
     known = {each.id for each in await service.accounts.menus.all()}

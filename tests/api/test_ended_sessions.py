@@ -19,6 +19,7 @@ import pytest
 from gatehouse.api.endpoints.ended_sessions import MAX_POLL_SECONDS
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.keys.service_keys import digest, new_service_key
+from gatehouse.auth.sessions.ended_sessions import FEED_ID_TTL
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
 from gatehouse.stores.accounts.keys import ServiceKeyStore
 from tests.support.conversation import LOGOUT, bearer, login
@@ -308,6 +309,16 @@ def test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on(gatehouse: InProce
     assert (kind, event) == (f"{gatehouse.settings.public_url}/events/gap", {"missing_before": now})
     assert len(others) == 1
     assert recipient.poll(ack=list(tokens)) == ({}, False)
+
+
+def test_a_recipient_that_only_polls_keeps_its_feed(gatehouse: InProcess) -> None:
+    recipient = Recipient(gatehouse)
+    recipient.poll()
+    first = gatehouse.run(gatehouse.service.state.value("ended sessions", gatehouse.clock()))
+    for _ in range(5):
+        gatehouse.clock.move(FEED_ID_TTL / 3)
+        assert recipient.poll() == ({}, False)
+    assert gatehouse.run(gatehouse.service.state.value("ended sessions", gatehouse.clock())) == first
 
 
 @pytest.mark.parametrize(

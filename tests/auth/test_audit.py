@@ -16,6 +16,7 @@ from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import InProcess
+from tests.support.people import change_user
 from tests.support.running import PASSWORD
 
 
@@ -204,7 +205,7 @@ def test_reasons_are_tags() -> None:
 def test_a_refresh_by_a_disabled_user_is_a_failure(gatehouse: InProcess) -> None:
     tokens = gatehouse.login().data
     # The moment in which the user is disabled already and the sessions have not ended yet.
-    gatehouse.run(gatehouse.service.accounts.users.change(1, enabled=False))
+    gatehouse.run(change_user(gatehouse.service.database, 1, enabled=False))
     gatehouse.clock.move(61)
     assert gatehouse.refresh(tokens["refreshToken"]).code == "A0231"
     events = [(entry.event, entry.user, entry.reason) for entry in trail(gatehouse)][1:]
@@ -218,7 +219,7 @@ def test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login(
     opened = sessions.open
 
     async def disabled_meanwhile(user: int, client: ClientInfo) -> Session:
-        await gatehouse.service.accounts.users.change(1, enabled=False)
+        await change_user(gatehouse.service.database, 1, enabled=False)
         return await opened(user, client)
 
     monkeypatch.setattr(sessions, "open", disabled_meanwhile)

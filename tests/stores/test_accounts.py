@@ -21,6 +21,7 @@ from gatehouse.stores.accounts.schema import metadata
 from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.accounts.users import NewUser, Users
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing
+from tests.support.people import change_user
 
 
 async def somebody(database: Database, username: str = "Ann", **values: object) -> int:
@@ -52,7 +53,7 @@ async def test_names_are_unique_without_regard_to_case(database: Database) -> No
     with pytest.raises(Duplicate):
         await somebody(database, "aNN")
     with pytest.raises(Duplicate):
-        await Users(database).change(other, username="ANN")
+        await change_user(database, other, username="ANN")
     assert await Users(database).count() == 2
 
 

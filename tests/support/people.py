@@ -11,8 +11,9 @@ from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.service import Service, open_service
 from gatehouse.settings import load
+from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.keys import ServiceKeyStore
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.accounts.users import NewUser, update_user
 from tests.support.running import PASSWORD, Running
 
 T = TypeVar("T")
@@ -31,6 +32,12 @@ def with_stores(running: Running, work: Callable[[Service], Awaitable[T]]) -> T:
             await service.stop()
 
     return asyncio.run(opened())
+
+
+async def change_user(database: Database, user: int, **columns: object) -> None:
+    """Only the row: no audit event, and no session ends."""
+    async with database.writing() as db:
+        await update_user(db, user, **columns)
 
 
 def add_user(running: Running, username: str, roles: tuple[str, ...] = ()) -> int:

@@ -71,7 +71,6 @@ class EndedSessionsEndpoints:
         after = request.header("last-event-id") or next(iter(request.query("after")), "")
         if after != OLDEST and not _POSITION.fullmatch(after):
             return bad_request()
-        await self._feed.renew_feed_id()
         position = None if after == OLDEST else after or await self._feed.newest_position()
         self._feed.require_listener_slot()  # refused here, with a status, and not when the stream has begun
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.telemetry.metrics import WRITE_SECONDS, WorkerCounts, event_key, new_histogram, read, worker_files
-from gatehouse.auth.audit import Event
+from gatehouse.auth.audit import Event, LoginFailure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 # Reasons of a failed login that depend on whether the name exists; they are one label.
 CREDENTIALS = "credentials"
-_ABOUT_THE_NAME = {"password", "unknown_name", "disabled"}
+_ABOUT_THE_NAME = {
+    LoginFailure.PASSWORD,
+    LoginFailure.UNKNOWN_NAME,
+    LoginFailure.DISABLED,
+    LoginFailure.PASSWORD_LOGIN_OFF,
+}
 
 
 class OperationMetrics:

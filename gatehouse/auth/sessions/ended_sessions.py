@@ -32,8 +32,9 @@ POLL_SECONDS = 0.1
 LISTENERS_MAX = 200
 RETRY_AFTER_SECONDS = 5
 PAGE_SIZE = 500
-# The id of the feed is renewed whenever a reader starts to listen.
+# The id of the feed is kept for as long as there are readers: each worker renews it once a day while it is read.
 FEED_ID_TTL = 30 * 86_400
+FEED_ID_RENEWAL_SECONDS = 86_400
 
 _FEED_ID_KEY = "ended sessions"
 _POSITION = re.compile(r"([0-9a-f]{12}):((?:\d{1,18}(?:-\d{1,18})?)?)")
@@ -53,6 +54,7 @@ class EndedSessionsFeed:
         self._listeners = 0
         self._poller: asyncio.Task[None] | None = None
         self._change = asyncio.Event()
+        self._renew_at = 0.0  # the feed's id, at the first read after this time
 
     async def read(self, position: str | None, limit: int = PAGE_SIZE) -> FeedPage:
         """The entries after a position; None starts with the oldest entry that may still matter."""
@@ -95,10 +97,6 @@ class EndedSessionsFeed:
                 self._poller = None
 
     @property
-    def listeners(self) -> int:
-        return self._listeners
-
-    @property
     def change(self) -> asyncio.Event:
         """Set by the next change. Get it before reading, so that a change in between is not missed."""
         return self._change
@@ -119,17 +117,14 @@ class EndedSessionsFeed:
         """A value of its own, because every page reads it: `State.identity` would write each time."""
         now = self._clock()
         name = await self._state.value(_FEED_ID_KEY, now)
-        if name is None:
-            await self._state.compare_and_set(_FEED_ID_KEY, None, secrets.token_hex(6), now + FEED_ID_TTL, now)
+        if name is None or now >= self._renew_at:
+            self._renew_at = now + FEED_ID_RENEWAL_SECONDS
+            kept = name or secrets.token_hex(6)
+            await self._state.compare_and_set(_FEED_ID_KEY, name, kept, now + FEED_ID_TTL, now)
             name = await self._state.value(_FEED_ID_KEY, now)
         if name is None:
             raise StoreUnavailable("the feed of ended sessions has no id")
         return name
-
-    async def renew_feed_id(self) -> None:
-        """Keep the id for as long as there are readers."""
-        now, name = self._clock(), await self._feed_id()
-        await self._state.compare_and_set(_FEED_ID_KEY, name, name, now + FEED_ID_TTL, now)
 
 
 async def wait_for(change: asyncio.Event, seconds: float) -> None:

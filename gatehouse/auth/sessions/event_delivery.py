@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed, FeedPage
     from gatehouse.stores.state.protocol import State
 
-# How long the position of a recipient is kept that does not poll. Older entries do not matter any more.
+# How long the position of a recipient is kept after it last advanced. It then starts anew with the oldest entry that
+# may still matter, which is later.
 POSITION_TTL = 30 * 86_400
 
 

@@ -231,11 +231,6 @@ class Users:
                 await db.execute(insert(user_roles).values(user=user, role=role))
         return user
 
-    async def change(self, user: int, **values: Any) -> None:
-        """Set columns of one user; `username` sets the key it is looked up by too."""
-        async with self._database.writing() as db:
-            await update_user(db, user, **values)
-
     async def replace_password_hash(self, user: int, old: str, new: str) -> bool:
         """Set the hash if it still is `old`: a hash made from an outdated password must not undo a change."""
         async with self._database.writing() as db:
@@ -255,6 +250,7 @@ async def insert_user(db: AsyncConnection, new: NewUser) -> int:
 
 
 async def update_user(db: AsyncConnection, user: int, **values: Any) -> None:
+    """Set columns of one user; `username` sets the key it is looked up by too."""
     if "username" in values:
         values["name_key"] = name_key(values["username"])
     if "department" in values:

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.settings import Settings
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, bearer, credentials, login, refresh
+from tests.support.people import add_user, change_user, with_stores
 from tests.support.running import PASSWORD, Running, free_port
 
 
@@ -148,14 +149,16 @@ def test_metrics_do_not_tell_which_names_exist(public: Running) -> None:
     with public.client() as client:
         assert public.cli("user", "add", "gone", "--password-stdin", stdin=PASSWORD).returncode == 0
         assert public.cli("user", "disable", "gone").returncode == 0
+        passkeys_only = add_user(public, "passkeys-only")
+        with_stores(public, lambda service: change_user(service.database, passkeys_only, password_login=False))
         grown = []
         client.post(LOGIN, json=credentials(client, password="wrong"))
-        for name in ("admin", "nobody", "gone"):
+        for name in ("admin", "nobody", "gone", "passkeys-only"):
             before = counted(client)
             client.post(LOGIN, json=credentials(client, username=name, password="wrong"))
             after = counted(client)
             grown.append({key: value - before.get(key, 0) for key, value in after.items() if value != before.get(key)})
-    assert grown[0] == grown[1] == grown[2]
+    assert all(each == grown[0] for each in grown)
     assert grown[0][labelled("gatehouse_logins_total", outcome="credentials")] == 1
 
 

@@ -17,7 +17,7 @@ from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess
-from tests.support.people import add_user
+from tests.support.people import add_user, change_user
 from tests.support.running import PASSWORD, TLS, Running
 
 PATH = "/api/v1/users/me/password"
@@ -59,7 +59,7 @@ def test_a_reset_by_an_operator_wins_over_a_change_in_flight(
     token = gatehouse.login().data["accessToken"]
     reset = hash_password(RESET)
     # Written and not yet followed by the end of the sessions: the narrowest moment of a reset.
-    during(monkeypatch, "hash", gatehouse, lambda: gatehouse.service.accounts.users.change(1, password_hash=reset))
+    during(monkeypatch, "hash", gatehouse, lambda: change_user(gatehouse.service.database, 1, password_hash=reset))
     assert gatehouse.run(change(gatehouse, token)).code == "A0210"
     assert gatehouse.login(password=RESET).status == 200
     assert gatehouse.login(password=NEW).code == "A0210"

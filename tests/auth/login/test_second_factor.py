@@ -15,6 +15,7 @@ from gatehouse.settings import SettingsError, load
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.factors import App, enrol
 from tests.support.inprocess import Answer, InProcess
+from tests.support.people import change_user
 from tests.support.running import ANSWER, PASSWORD
 
 pytestmark = pytest.mark.usefixtures("engines")
@@ -283,7 +284,7 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
     enrolled(gatehouse)
     accounts = gatehouse.service.accounts
     only = gatehouse.run(accounts.add_user(NewUser("passkeys", "Passkeys", HASHED, 1, 0)))
-    gatehouse.run(accounts.users.change(only, password_login=False))
+    gatehouse.run(change_user(gatehouse.service.database, only, password_login=False))
     asked: list[str] = []
     fetch_rows, unseal = gatehouse.service.database.fetch_rows, TotpVault.open
 

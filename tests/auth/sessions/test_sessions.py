@@ -23,6 +23,7 @@ from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.factors import App
 from tests.support.inprocess import InProcess
+from tests.support.people import change_user
 from tests.support.running import PASSWORD
 
 pytestmark = pytest.mark.usefixtures("engines")
@@ -251,10 +252,10 @@ def test_a_lost_raise_of_the_epoch_is_caught_by_the_time_limit(gatehouse: InProc
     """As if the process had been killed between the commit and the raise."""
     tokens = gatehouse.login().data
     assert gatehouse.me(tokens["accessToken"]).status == 200
-    gatehouse.run(gatehouse.service.accounts.users.change(1, enabled=False))
+    gatehouse.run(change_user(gatehouse.service.database, 1, enabled=False))
     gatehouse.clock.move(61)
     assert gatehouse.me(tokens["accessToken"]).code == "A0230"
-    gatehouse.run(gatehouse.service.accounts.users.change(1, enabled=True))
+    gatehouse.run(change_user(gatehouse.service.database, 1, enabled=True))
     assert gatehouse.me(tokens["accessToken"]).code == "A0230", "its session has ended with it"
 
 

@@ -171,8 +171,8 @@ def create_nodes() -> None:
 def fill_in() -> None:
     """What follows from the rows of 0.1: administrators see all rows, and past logins are counted."""
     op.execute("UPDATE roles SET data_scope = 1 WHERE code IN ('ADMIN', 'ROOT')")
-    op.execute(
-        'INSERT INTO login_days (day, "user", logins)'
-        ' SELECT CAST(at AS BIGINT) / 86400, "user", count(*) FROM audit_events'
-        " WHERE event = 'login' AND \"user\" IS NOT NULL GROUP BY 1, 2"
-    )
+    for day in ("CAST(at AS BIGINT) / 86400", "0"):  # each day, and the sums under day 0
+        op.execute(
+            f'INSERT INTO login_days (day, "user", logins) SELECT {day}, "user", count(*) FROM audit_events'  # noqa: S608
+            " WHERE event = 'login' AND \"user\" IS NOT NULL GROUP BY 1, 2"
+        )
