@@ -56,7 +56,7 @@ def test_every_operation_is_documented(operation: Operation) -> None:
     if operation.group is not Group.CONSOLE:
         assert operation.path in text("contract.md")
         return
-    perm = f"`{operation.perm}`" if operation.perm else ""
+    perms = " or ".join(f"`{perm}`" for perm in (operation.perm, *operation.or_perms) if perm)
     for path in (operation.path, *operation.older_paths):
         assert f"`{operation.method} {path.removeprefix(PREFIX + '/')}`" in text("console.md")
     row = re.search(
@@ -65,7 +65,7 @@ def test_every_operation_is_documented(operation: Operation) -> None:
         re.MULTILINE,
     )
     assert row, operation.path
-    assert row[1] == perm
+    assert row[1] == perms
 
 
 def test_every_code_is_documented() -> None:

@@ -1,11 +1,13 @@
 """Guards single operations of a FastAPI application. Install FastAPI yourself: Gatehouse does not depend on it.
 
-guard = Guard(introspector)
+guard = Guard(checker)   # an Introspector or a Verifier
 guard.install(app)
 
 @app.get("/report", dependencies=[Depends(guard.require_role("ADMIN"))])
-@app.post("/users", dependencies=[Depends(guard.require("sys:user:add"))])   # perms: needs an Introspector
+@app.post("/users", dependencies=[Depends(guard.require("sys:user:add"))])
 async def who(principal: Annotated[Principal, Depends(guard.principal)]): ...
+
+`require` needs to know the perms: from an `Introspector`, or from a `Verifier` with `perms_in_token` or `role_perms`.
 """
 # Without `from __future__ import annotations`: FastAPI reads the annotations below.
 

@@ -39,9 +39,9 @@ class _Verified(NamedTuple):
 class Verifier:
     """`keys` is the URL of the service's JWKS, or a `KeySet` with bounds of your own.
 
-    `perms` says that the service puts perms into its tokens (GATEHOUSE_TOKEN_PERMS=on); a token without them then has
-    none. `role_perms` says what roles give, if you want `require("a:b:c")` to work without that.
-    `token_type` is the service's GATEHOUSE_TOKEN_TYPE. `ended` knows of sessions that have ended.
+    `perms_in_token` says that the service puts perms into its tokens (GATEHOUSE_TOKEN_PERMS=on); a token without them
+    then has none. `role_perms` says what roles give, if you want `require("a:b:c")` to work without that.
+    `token_type` is the service's GATEHOUSE_TOKEN_TYPE. `ended_sessions` knows of sessions that have ended.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class LiveSessionsData(Struct):
     next: Annotated[int | None, Meta(description="`start` of the next page; null after the last.")]
 
 
-# Needs the perms of the user page: to see users, and to disable them, which ends their sessions as well.
+# The perms of the user page are enough too: who may disable a user ends the sessions by it.
 OPERATIONS = (
     console_operation(
         "live_sessions",
