@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 
 from gatehouse.client import wire
-from gatehouse.client.errors import NotLoggedIn, SessionEnded, Unreachable
+from gatehouse.client.errors import NotLoggedIn, SessionEnded, Unavailable, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,8 +101,10 @@ class AsyncClient:
             now = self._clock()
             try:
                 data = await self._send(call)
-            except Unreachable:
+            except (Unreachable, Unavailable) as problem:
                 # The answer may be what got lost. The service answers a repeated token with its successor.
+                if isinstance(problem, Unavailable):
+                    await asyncio.sleep(wire.REFRESH_PAUSE_SECONDS)
                 data = await self._send(call)
         except SessionEnded:
             self._tokens = None

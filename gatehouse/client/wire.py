@@ -21,6 +21,11 @@ Variant = Literal["A", "B"]
 SUCCESS = "00000"
 # A token is renewed this many seconds before it expires, or in the last tenth of a shorter life.
 RENEW_MARGIN_SECONDS = 30.0
+# A refresh whose answer is lost must be repeated within the grace window of the service (`GATEHOUSE_REFRESH_GRACE`,
+# 10 s by default); later it would be taken for theft. So its answer is not awaited for longer than this.
+REFRESH_SECONDS = 3.0
+# Before a refresh is repeated that the service could not answer.
+REFRESH_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +62,13 @@ class User:
 
 
 class Call(NamedTuple):
-    """One request. `query` is the query string, which is left out of logs."""
+    """One request. `query` is the query string, which is left out of logs; `seconds` limits the time it may take."""
 
     method: str
     path: str
     body: dict[str, str] | None = None
     query: dict[str, str] | None = None
+    seconds: float | None = None
 
 
 CAPTCHA = Call("GET", "/api/v1/auth/captcha")
@@ -83,8 +89,8 @@ def login_call(
 def refresh_call(variant: Variant, token: str) -> Call:
     given = {"refreshToken": token}
     if variant == "A":
-        return Call("POST", "/api/v1/auth/refresh-token", given)
-    return Call("POST", "/api/v1/auth/refresh-token", query=given)
+        return Call("POST", "/api/v1/auth/refresh-token", given, seconds=REFRESH_SECONDS)
+    return Call("POST", "/api/v1/auth/refresh-token", query=given, seconds=REFRESH_SECONDS)
 
 
 def logout_call(variant: Variant) -> Call:
@@ -94,6 +100,11 @@ def logout_call(variant: Variant) -> Call:
 def build(http: httpx.Client | httpx.AsyncClient, call: Call, access: str | None) -> httpx.Request:
     headers = {"Authorization": f"Bearer {access}"} if access else {}
     request = http.build_request(call.method, call.path.lstrip("/"), json=call.body, headers=headers)
+    if call.seconds is not None:
+        limits: dict[str, float | None] = request.extensions["timeout"]
+        request.extensions["timeout"] = {
+            phase: min(limit or call.seconds, call.seconds) for phase, limit in limits.items()
+        }
     if call.query:
         # httpx logs the URL of every request. What is sent instead of it is never logged.
         target = request.url.raw_path + b"?" + urlencode(call.query).encode()

@@ -49,7 +49,13 @@ def open_accounts(core: Core, client: ClientInfo | None) -> AccountServices:
             clock=core.clock,
             absolute_lifetime=core.settings.session_max,
         ),
-        lockouts=Lockouts(throttle=core.throttle, users=core.stores.users, sessions=core.sessions, audit=core.audit),
+        lockouts=Lockouts(
+            throttle=core.throttle,
+            users=core.stores.users,
+            changes=accounts.user_changes,
+            sessions=core.sessions,
+            audit=core.audit,
+        ),
         password_links=PasswordLinks(
             ring=core.ring,
             accounts=accounts,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Visiting
 from tests.browser.visits import Visit, arrived, spoil_access_token, tokens
@@ -55,6 +55,29 @@ def test_two_tabs_that_find_their_token_expired_refresh_once(visit: Visit) -> No
     spoil_access_token(first)
     reload_at_once(first, second)
     assert len(visit.refreshes) == 1
+
+
+@pytest.mark.parametrize("lost", ["no answer", "503"])
+def test_a_refresh_whose_answer_is_lost_is_repeated_and_logs_nobody_out(desk: Visit, lost: str) -> None:
+    page = desk.logged_in()
+    answers = []
+
+    def lose_first(route: Route) -> None:
+        answer = route.fetch()
+        answers.append(answer.status)
+        if len(answers) > 1:
+            route.fulfill(response=answer)
+        elif lost == "503":
+            route.fulfill(status=503, json={"code": "C0300", "data": None, "msg": "a store is not available"})
+        else:
+            route.abort()
+
+    page.route("**/auth/refresh-token", lose_first)
+    spoil_access_token(page)
+    page.reload()
+    arrived(page)
+    assert answers == [200, 200]
+    desk.complaints.clear()  # of the request that failed
 
 
 def test_without_locks_both_tabs_may_refresh_and_stay_logged_in(desk: Visit) -> None:

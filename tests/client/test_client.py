@@ -28,6 +28,8 @@ from gatehouse.client import (
     Unreachable,
     Variant,
 )
+from gatehouse.client.wire import REFRESH_PAUSE_SECONDS
+from gatehouse.settings import Settings
 from tests.support.conversation import bearer, login
 from tests.support.factors import enrol
 from tests.support.people import add_user
@@ -51,6 +53,8 @@ class Counting(httpx.HTTPTransport):
         super().__init__()
         self.refreshes = 0
         self.lose_answers = 0
+        self.unavailable = 0
+        self.waits: list[float] = []
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -58,6 +62,11 @@ class Counting(httpx.HTTPTransport):
         if request.url.path.endswith("refresh-token"):
             with self._lock:
                 self.refreshes += 1
+                self.waits.append(max(request.extensions["timeout"].values()))
+                if self.unavailable:
+                    self.unavailable -= 1
+                    response.close()
+                    return httpx.Response(503, json={"code": "C0300", "data": None, "msg": "a store is not available"})
                 if self.lose_answers:
                     self.lose_answers -= 1
                     response.read()
@@ -177,6 +186,27 @@ def test_a_lost_answer_to_a_refresh_logs_nobody_out(service: Running) -> None:
         client.refresh()
         assert (transport.refreshes, generation(client)) == (2, 2)
         assert client.me().id == 1
+
+
+def test_a_refresh_that_ended_in_503_is_repeated_within_the_grace(service: Running) -> None:
+    """The store may have rotated all the same, and been too slow to say so."""
+    transport = Counting()
+    with Client(service.url, transport=transport) as client:
+        log_in(client)
+        transport.unavailable = 1
+        client.refresh()
+        assert (transport.refreshes, generation(client)) == (2, 2)
+
+
+@pytest.mark.parametrize("timeout", [10.0, 1.0])
+def test_a_lost_refresh_is_not_awaited_until_the_grace_is_over(service: Running, timeout: float) -> None:
+    transport = Counting()
+    with Client(service.url, transport=transport, timeout=timeout) as client:
+        log_in(client)
+        client.refresh()
+    [wait] = transport.waits
+    # Until the answer is given up, the pause, and until the second try is connected.
+    assert wait + REFRESH_PAUSE_SECONDS + wait < Settings().refresh_grace
 
 
 def test_an_access_token_refused_before_its_time_is_renewed_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
 from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, RateLimit, Rotation, Session
-from gatehouse.stores.state.redis.connection import Address
+from gatehouse.stores.state.redis.connection import Address, ReconnectingConnection
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.redis.servers import parse_url, slot_of
 from tests.support.engines import RedisServer
@@ -38,6 +38,49 @@ async def eventually(work: Callable[[], Awaitable[object]], seconds: float = 15)
             await asyncio.sleep(0.05)
         else:
             return
+
+
+async def test_a_connection_that_is_lost_while_it_opens_is_opened_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a server does that has too many clients: it says so unasked and closes, maybe before we are told of it."""
+    accepted, left = 0, asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal accepted
+        accepted += 1
+        if accepted == 1:
+            writer.write(b"-ERR max number of clients reached\r\n")
+        while accepted > 1 and await reader.read(4096):
+            writer.write(b"+PONG\r\n")
+        writer.close()
+        await writer.wait_closed()
+        if accepted > 1:
+            left.set()
+
+    loop = asyncio.get_running_loop()
+    create_connection = loop.create_connection
+
+    async def late(*args: object, **options: object) -> object:
+        made = await create_connection(*args, **options)  # type: ignore[arg-type]
+        if accepted <= 1:
+            await asyncio.sleep(0.2)
+        return made
+
+    monkeypatch.setattr(loop, "create_connection", late)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        address = Address(*server.sockets[0].getsockname())
+
+        async def find() -> Address:
+            return address
+
+        connection = ReconnectingConnection(find)
+
+        async def ping() -> None:
+            assert await connection.call("PING") == b"PONG"
+
+        await eventually(ping)
+        await connection.close()
+        await left.wait()
 
 
 @pytest.mark.parametrize(

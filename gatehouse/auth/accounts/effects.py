@@ -35,7 +35,7 @@ class Effects:
     async def end_sessions(
         self, actor: Actor, user: int, reason: SessionEndReason, *, except_session: str | None = None
     ) -> None:
-        await self._sessions.end_all(user, reason, actor.client, except_session=except_session)
+        await self._sessions.end_all(user, reason, actor.client, except_session=except_session, actor=actor.user)
 
     def record(self, event: Event, actor: Actor, user: int | None = None, **detail: object) -> None:
         self._audit.record(event, actor.client, user=user, actor=actor.user, detail=detail)

@@ -88,9 +88,9 @@ class LiveSessions:
         if not (owner.isascii() and owner.isdigit() and len(owner) <= ID_DIGITS):
             raise NoSuchSession(session_id)
         await self._changes.require_can_manage(actor, int(owner))
-        if await self._sessions.end(session_id, SessionEndReason.OPERATOR, actor.client) is None:
+        if await self._sessions.end(session_id, SessionEndReason.OPERATOR, actor.client, actor=actor.user) is None:
             raise NoSuchSession(session_id)
 
     async def end_all(self, actor: Actor, user: int) -> int:
         await self._changes.require_can_manage(actor, user)
-        return len(await self._sessions.end_all(user, SessionEndReason.OPERATOR, actor.client))
+        return len(await self._sessions.end_all(user, SessionEndReason.OPERATOR, actor.client, actor=actor.user))

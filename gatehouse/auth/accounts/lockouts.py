@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.users import UserChanges
     from gatehouse.auth.audit import Audit
     from gatehouse.auth.limits.lockout import Lockout
     from gatehouse.auth.limits.throttle import Throttle
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
 
 class Lockouts:
-    def __init__(self, *, throttle: Throttle, users: Users, sessions: Sessions, audit: Audit) -> None:
+    def __init__(
+        self, *, throttle: Throttle, users: Users, changes: UserChanges, sessions: Sessions, audit: Audit
+    ) -> None:
         self._throttle = throttle
         self._users = users
+        self._changes = changes
         self._sessions = sessions
         self._audit = audit
 
@@ -31,6 +35,9 @@ class Lockouts:
     async def lift(self, actor: Actor, name: str) -> int:
         """Unlock a name for all sources; returns how many lockouts and counts were cleared."""
         user = await self._users.by_name(name)
+        if user:
+            # Who cannot change a user must not be able to try that user's passwords without end either.
+            await self._changes.require_can_manage(actor, user.id)
         sessions = await self._sessions.of_user(user.id) if user else ()
         lifted = await self._throttle.lockout.lift(name, {session.address for session in sessions})
         if lifted:

@@ -125,11 +125,13 @@ class QrLogin:
             raise TicketGone("the session that confirmed it has ended")
         if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
-        session = await self._sessions.open(confirmed.user, client)
-        if session.epoch != epoch:
-            # The account has changed in this moment. If that was to end all sessions, it has not seen this one.
+        session, evicted = await self._sessions.open_and_evict(confirmed.user, client)
+        lives = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock()) == epoch
+        if session.epoch != epoch or not (lives or confirmed.session in {each.id for each in evicted}):
+            # The account has changed, or the session that confirmed has ended, in this moment. If that was to end all
+            # sessions, it has not seen this one.
             await self._sessions.end(session.id, SessionEndReason.USER, client)
-            raise TicketGone("the account has changed")
+            raise TicketGone("the account has changed, or the session that confirmed it has ended")
         return session
 
     # The phone

@@ -79,6 +79,11 @@ class Sessions:
         self._sessions_per_user = sessions_per_user
 
     async def open(self, user: int, client: ClientInfo) -> Session:
+        opened, _ = await self.open_and_evict(user, client)
+        return opened
+
+    async def open_and_evict(self, user: int, client: ClientInfo) -> tuple[Session, Sequence[Session]]:
+        """A new session, and the user's oldest beyond the limit, which it has ended."""
         now = self._clock()
         absolute_end = now + self._lifetimes.absolute
         session = Session(
@@ -96,7 +101,7 @@ class Sessions:
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
-        return opened
+        return opened, evicted
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
         """The user's epoch, if this is a session of the user and has not ended.
@@ -137,20 +142,28 @@ class Sessions:
                 await self.end(session_id, SessionEndReason.REUSE, client)
                 raise RefreshTokenInvalid(RefreshFailure.REUSE)
 
-    async def end(self, session_id: str, reason: SessionEndReason, client: ClientInfo) -> Session | None:
-        """End one session; what is returned was ended by this call and by no other."""
+    async def end(
+        self, session_id: str, reason: SessionEndReason, client: ClientInfo, *, actor: int | None = None
+    ) -> Session | None:
+        """End one session; what is returned was ended by this call and by no other. `actor` is who asked for it."""
         session = await self._state.end_session(session_id, self._new_end_record(reason))
         if session is not None:
-            self._audit_end(session, reason, client)
+            self._audit_end(session, reason, client, actor)
         return session
 
     async def end_all(
-        self, user: int, reason: SessionEndReason, client: ClientInfo, *, except_session: str | None = None
+        self,
+        user: int,
+        reason: SessionEndReason,
+        client: ClientInfo,
+        *,
+        except_session: str | None = None,
+        actor: int | None = None,
     ) -> Sequence[Session]:
         end_record = self._new_end_record(reason, credential_changed=reason in CREDENTIAL_CHANGES)
         ended = await self._state.end_sessions_of(user, except_session, end_record)
         for session in ended:
-            self._audit_end(session, reason, client)
+            self._audit_end(session, reason, client, actor)
         return ended
 
     async def of_user(self, user: int) -> Sequence[Session]:
@@ -168,5 +181,9 @@ class Sessions:
     def _new_end_record(self, reason: SessionEndReason, *, credential_changed: bool = False) -> EndRecord:
         return EndRecord(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
 
-    def _audit_end(self, session: Session, reason: SessionEndReason, client: ClientInfo) -> None:
-        self._audit.record(Event.SESSION_ENDED, client, user=session.user, session=session.id, reason=reason)
+    def _audit_end(
+        self, session: Session, reason: SessionEndReason, client: ClientInfo, actor: int | None = None
+    ) -> None:
+        self._audit.record(
+            Event.SESSION_ENDED, client, user=session.user, session=session.id, actor=actor, reason=reason
+        )

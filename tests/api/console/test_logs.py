@@ -56,6 +56,16 @@ def test_the_log_says_who_did_what_from_where(gatehouse: InProcess, user: Callab
     assert console.get("logs/page", pageNum=2, pageSize=1)["list"] == [page["list"][1]]
 
 
+def test_the_log_says_who_ended_a_session(gatehouse: InProcess, user: Callable[..., Console]) -> None:
+    user("clerk")
+    console = Console(gatehouse)
+    clerk = gatehouse.run(gatehouse.service.accounts.user("clerk")).user.id
+    assert console.call("DELETE", f"users/{clerk}/sessions").status == 200
+    settled(gatehouse)
+    ended = console.get("logs", keywords="session.ended")["list"][0]
+    assert (ended["operatorName"], ended["operatorId"]) == ("admin", "1")
+
+
 @pytest.mark.parametrize(("language", "name"), [("en", "command line"), ("zh", "命令行")])
 def test_what_was_typed_as_a_command_was_not_done_by_the_user_it_is_about(
     gatehouse: InProcess, language: str, name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,14 @@ def test_names_that_must_wait_are_listed_and_let_in(limited: InProcess) -> None:
         gatehouse.run(gatehouse.service.audit.stop())
         lifted = gatehouse.run(gatehouse.service.audit_trail.read(events=["limit.lifted"]))
         assert [(event.actor, event.detail) for event in lifted] == [(1, '{"name":"Ghost"}')]
+
+
+def test_nobody_unlocks_the_name_of_somebody_who_holds_more(gatehouse: InProcess, user: Callable[..., Console]) -> None:
+    """Else a clerk could try the administrator's passwords without ever waiting."""
+    clerk = user("clerk", "sys:user:update", "sys:user:list")
+    clerk.refused("A0301", "DELETE", "lockouts", {"name": "admin"})
+    clerk.done("DELETE", "lockouts", {"name": "clerk"})
+    clerk.done("DELETE", "lockouts", {"name": "nobody"})
 
 
 def test_failed_logins_are_counted_by_day(gatehouse: InProcess) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -172,20 +172,26 @@ def test_what_ended_sessions_confirmed_is_void(gatehouse: InProcess, ticket: str
     assert gatehouse.run(sessions.of_user(user)) == []
 
 
-def test_a_password_that_changes_during_the_exchange_leaves_no_session(
-    gatehouse: InProcess, ticket: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("end", ["new password", "logout", "ended by an operator"])
+def test_what_ends_sessions_during_the_exchange_leaves_none(
+    gatehouse: InProcess, ticket: str, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     stolen = gatehouse.login("ann").data["accessToken"]
     on_phone(gatehouse, "scan", ticket, stolen)
     on_phone(gatehouse, "confirm", ticket, stolen)
     accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
-    open_session = sessions.open
+    open_session = sessions.open_and_evict
 
-    async def slow_open(user: int, client: ClientInfo) -> Session:
-        await accounts.set_password("ann", hash_password("a wholly different phrase"))
+    async def slow_open(user: int, client: ClientInfo) -> tuple[Session, Sequence[Session]]:
+        if end == "new password":
+            await accounts.set_password("ann", hash_password("a wholly different phrase"))
+        elif end == "logout":
+            await gatehouse.send("POST", "/api/v1/auth/logout", token=stolen)
+        else:
+            await sessions.end_all(user, SessionEndReason.OPERATOR, ClientInfo())
         return await open_session(user, client)
 
-    monkeypatch.setattr(sessions, "open", slow_open)
+    monkeypatch.setattr(sessions, "open_and_evict", slow_open)
     assert exchange(gatehouse, ticket).code == "A0242"
     assert gatehouse.run(sessions.of_user(gatehouse.run(accounts.user("ann")).user.id)) == []
 

@@ -14,11 +14,14 @@ export class Failure extends Error {
   }
 }
 
-export async function call(method, path, { body, token } = {}) {
+/** `limit`: milliseconds after which the answer counts as lost. */
+export async function call(method, path, { body, token, limit } = {}) {
   const headers = { "Accept-Language": tag() };
   if (body) headers["Content-Type"] = "application/json";
   if (token) headers.Authorization = `Bearer ${token}`;
-  const [answer, envelope] = await exchange(new URL(path, API), { method, headers, body: body && JSON.stringify(body) });
+  const signal = limit && AbortSignal.timeout(limit);
+  const request = { method, headers, body: body && JSON.stringify(body), signal };
+  const [answer, envelope] = await exchange(new URL(path, API), request);
   if (!answer.ok) {
     const wait = Number(answer.headers.get("Retry-After")) || 0;
     throw new Failure(answer.status, envelope.code, envelope.msg, wait, answer.headers.get("Enrolment-Ticket"));

@@ -10,6 +10,11 @@ import { forgetRefreshCounts, setRefreshCount, refreshCountOf } from "./refresh-
 const KEY = `gatehouse.tokens ${ROOT.pathname}`;
 const REASON = `gatehouse.reason ${ROOT.pathname}`;
 
+// A refresh whose answer is lost is repeated while the service still answers with the same successor, which by default
+// is for ten seconds; later it would be taken for theft.
+const REFRESH_LIMIT = 3_000;
+const REFRESH_PAUSE = 1_000;
+
 // How long what another tab has written may take to get here.
 const ON_ITS_WAY = 2_000;
 
@@ -82,7 +87,7 @@ export function renew(stale) {
     const tokens = (await newest()) ?? (await toLogin());
     if (tokens?.access !== stale) return tokens;
     try {
-      const set = await call("POST", "auth/refresh-token", { body: { refreshToken: tokens.refresh } });
+      const set = await refreshed(tokens.refresh);
       const renewed = tell(storeSet(set, { ...tokens, turn: tokens.turn + 1 }));
       await setRefreshCount(renewed.login, renewed.turn);
       return renewed;
@@ -93,6 +98,17 @@ export function renew(stale) {
       return leave("ended");
     }
   });
+}
+
+async function refreshed(refreshToken) {
+  const send = () => call("POST", "auth/refresh-token", { body: { refreshToken }, limit: REFRESH_LIMIT });
+  try {
+    return await send();
+  } catch (failure) {
+    if (failure.code !== "offline" && failure.status < 500) throw failure;
+    await new Promise((resume) => setTimeout(resume, REFRESH_PAUSE));
+    return send();
+  }
 }
 
 /** While the page is visible, renew before expiry; a hidden page does not keep a session alive. */

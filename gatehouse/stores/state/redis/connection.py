@@ -100,6 +100,10 @@ class Connection(asyncio.Protocol):
         self._sent_at_ticks.append(self._sent)
         self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
 
+    @property
+    def lost(self) -> bool:
+        return self._transport is None
+
     def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
@@ -218,6 +222,8 @@ class ReconnectingConnection:
                 answers = await asyncio.gather(*(connection.call(arguments) for arguments in self._handshake))
                 if any(isinstance(answer, list) and answer[0] == b"slave" for answer in answers):
                     raise StoreUnavailable("this server is a replica")
+                if connection.lost:  # as early as that by a server with too many clients
+                    raise StoreUnavailable("the server closed the connection")
             except BaseException:
                 connection.abort()
                 raise
