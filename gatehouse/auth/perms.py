@@ -38,7 +38,7 @@ MANAGEMENT_PERMS = tuple(
 )
 
 
-# Consoles from 2.11 to 2.25 call it by four segments, which users/me cannot show.
+# Consoles from 2.10.1 to 2.26 call it by four segments, which users/me cannot show.
 _CANONICAL = {"sys:user:password:reset": RESET_PASSWORD}
 
 

@@ -8,16 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
+from gatehouse.auth.accounts.field_checks import check_fields
 from gatehouse.auth.accounts.users import grants
 from gatehouse.auth.audit import Event
-from gatehouse.auth.refusals import AccountFieldInvalid, CannotManage
+from gatehouse.auth.refusals import CannotManage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
     from gatehouse.stores.accounts.transactions import AccountTransactions
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "name": lambda name: policy.check_text("department name", name),
+    "code": lambda code: policy.check_text("department code", code) if code else None,
+    "sort": policy.check_sort,
+}
 
 
 class DepartmentChanges:
@@ -27,14 +34,14 @@ class DepartmentChanges:
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
-        _check_values(values)
+        check_fields(values, _CHECKS)
         async with self._transactions.begin() as transaction:
             department = await transaction.add_department(**{"created": self._effects.now, **values})
         self._effects.record(Event.DEPARTMENT_ADDED, actor, department=department)
         return department
 
     async def edit(self, actor: Actor, department: int, values: dict[str, Any]) -> None:
-        _check_values(values)
+        check_fields(values, _CHECKS)
         async with self._transactions.begin() as transaction:
             before = await transaction.department(department)
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
@@ -61,17 +68,3 @@ class DepartmentChanges:
             await transaction.delete_departments(departments)
         for department in departments:
             self._effects.record(Event.DEPARTMENT_DELETED, actor, department=department)
-
-
-def _check_values(values: dict[str, Any]) -> None:
-    checks = {
-        "name": lambda name: policy.check_text("department name", name),
-        "code": lambda code: policy.check_text("department code", code) if code else None,
-        "sort": policy.check_sort,
-    }
-    for name, check in checks.items():
-        if name in values:
-            try:
-                check(values[name])
-            except ValueError as problem:
-                raise AccountFieldInvalid(name, str(problem)) from None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.accounts.field_checks import check_field, contract_name
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
@@ -158,7 +159,11 @@ def _require_assignment(actor: Actor, before: RoleGrant, after: RoleGrant) -> No
 
 
 def check_parent(kind: MenuType, parent: Menu | None) -> None:
-    """A tree that the consoles can draw: folders hold folders, pages and links; pages and links hold buttons."""
+    """A tree that the consoles can draw.
+
+    Folders hold everything, pages hold pages, links and buttons, links hold buttons, and buttons hold nothing. At the
+    top is everything but buttons.
+    """
     if kind is MenuType.BUTTON:
         allowed = parent is not None and parent.type in {MenuType.PAGE, MenuType.LINK, MenuType.FOLDER}
     elif kind is MenuType.FOLDER:
@@ -178,36 +183,37 @@ def complete_menu(given: dict[str, Any]) -> dict[str, Any]:
     for name, max_length in _TEXTS.items():
         values[name] = str(values[name]).strip()
         if len(values[name]) > max_length or not values[name].isprintable():
-            raise AccountFieldInvalid(_contract_name(name), f"at most {max_length} printable characters")
-    _check_needed(kind, values)
-    return values
+            raise AccountFieldInvalid(contract_name(name), f"at most {max_length} printable characters")
+    _check_required(kind, values)
+    _check_values(kind, values)
+    return values | _set_by_type(kind, values)
 
 
-def _check_needed(kind: MenuType, values: dict[str, Any]) -> None:
-    needed = {
+def _check_required(kind: MenuType, values: dict[str, Any]) -> None:
+    required = {
         MenuType.FOLDER: ("name", "route_path"),
         MenuType.PAGE: ("name", "route_path", "component"),
         MenuType.LINK: ("name", "external_url"),
         MenuType.BUTTON: ("name", "perm"),
     }[kind]
-    for name in needed:
+    for name in required:
         if not values[name]:
-            raise AccountFieldInvalid(_contract_name(name), "is needed")
-    try:
-        policy.check_sort(values["sort"])
-        if kind is MenuType.BUTTON:
-            policy.check_perm(values["perm"])
-    except ValueError as problem:
-        raise AccountFieldInvalid("perm" if kind is MenuType.BUTTON else "sort", str(problem)) from None
+            raise AccountFieldInvalid(contract_name(name), "is needed")
+
+
+def _check_values(kind: MenuType, values: dict[str, Any]) -> None:
+    check_field("sort", values["sort"], policy.check_sort)
+    if kind is MenuType.BUTTON:
+        check_field("perm", values["perm"], policy.check_perm)
     if kind is MenuType.LINK and not _URL.fullmatch(values["external_url"]):
         raise AccountFieldInvalid("externalUrl", "not a web address")
-    if kind is MenuType.FOLDER:
-        values["component"] = LAYOUT
-        # The consoles' router throws at a top-level path without it, and logs everybody out.
-        if values["parent"] is None and not values["route_path"].startswith("/"):
-            values["route_path"] = "/" + values["route_path"]
 
 
-def _contract_name(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
+def _set_by_type(kind: MenuType, values: dict[str, Any]) -> dict[str, Any]:
+    """What the type of a menu decides, whatever was sent."""
+    if kind is not MenuType.FOLDER:
+        return {}
+    path = values["route_path"]
+    # The consoles' router throws at a top-level path without the slash, and logs everybody out.
+    at_top = values["parent"] is None and not path.startswith("/")
+    return {"component": LAYOUT, "route_path": f"/{path}" if at_top else path}

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.accounts.field_checks import check_field, check_fields
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
-from gatehouse.auth.refusals import AccountFieldInvalid, CannotGrant
+from gatehouse.auth.refusals import CannotGrant
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
 
@@ -40,7 +41,7 @@ class RoleChanges:
         departments: Sequence[int] = (),
     ) -> int:
         """`values` are code and name, and enabled, sort and data_scope if they are not to be the defaults."""
-        _check_values(values)
+        check_fields(values, _CHECKS)
         check_perms(perms)
         authority.require_define_role(actor, None, RoleGrant(values["code"], frozenset(perms)))
         chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
@@ -57,7 +58,7 @@ class RoleChanges:
         self, actor: Actor, role: int, values: dict[str, Any], departments: Sequence[int] | None = None
     ) -> None:
         """Set columns, and the chosen departments unless they are None."""
-        _check_values(values)
+        check_fields(values, _CHECKS)
         async with self._transactions.begin() as transaction:
             [before] = await transaction.roles([role])
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
@@ -133,19 +134,7 @@ class RoleChanges:
 
 def check_perms(perms: Iterable[str]) -> None:
     for perm in perms:
-        try:
-            policy.check_perm(perm)
-        except ValueError as problem:
-            raise AccountFieldInvalid("perm", str(problem)) from None
-
-
-def _check_values(values: dict[str, Any]) -> None:
-    for name, check in _CHECKS.items():
-        if name in values:
-            try:
-                check(values[name])
-            except ValueError as problem:
-                raise AccountFieldInvalid(name, str(problem)) from None
+        check_field("perms", perm, policy.check_perm)
 
 
 def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[int] | None) -> frozenset[int]:

@@ -184,6 +184,12 @@ def test_menus_that_are_refused(console: Console, changes: dict[str, Any], code:
     console.refused(code, "POST", "menus", good | changes)
 
 
+@pytest.mark.parametrize(("field", "value"), [("sort", -1), ("perm", "no perm")])
+def test_the_message_names_the_field_of_a_button_that_is_wrong(console: Console, field: str, value: object) -> None:
+    good = {"type": "B", "parentId": menu_called(console, "Users")["id"], "name": "Ship", "perm": "shop:order:ship"}
+    assert field in console.refused("A0421", "POST", "menus", good | {field: value})
+
+
 def test_a_menu_does_not_go_below_itself(console: Console) -> None:
     system = console.get("menus")[0]
     console.done("POST", "menus", {"type": "C", "parentId": system["id"], "name": "Inner", "routePath": "inner"})
