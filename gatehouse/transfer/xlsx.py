@@ -10,6 +10,7 @@ import codecs
 import io
 import re
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.transfer.formulas import quote, unquote
@@ -58,12 +59,15 @@ def write_sheet(title: str, rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
-    """The first sheet, row by row, each as long as `columns`; empty rows at the end are left out."""
-    _check(content)
+    """The first sheet, row by row, each as long as `columns`; empty rows at the end are left out.
+
+    Not for files that somebody sent: `xlsx_process.py` reads those.
+    """
+    unpacked = _unpack(content)
     from openpyxl import load_workbook  # noqa: PLC0415 - as above
 
     try:
-        book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
+        book = load_workbook(unpacked, read_only=True, keep_links=False)
         sheet = book.worksheets[0]
         rows = [
             [_text(cell) for cell in cells] + [""] * (columns - len(cells))
@@ -78,25 +82,39 @@ def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
     return rows
 
 
-def _check(content: bytes) -> None:
+def _unpack(content: bytes) -> io.BytesIO:
+    """The same archive, not compressed, so that its reader unpacks nothing; what is in it has been looked at."""
     if len(content) > FILE_MAX:
         raise SheetInvalid(f"more than {FILE_MAX} bytes")
+    unpacked = io.BytesIO()
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(unpacked, "w") as rebuilt:
             parts = archive.infolist()
-            # zipfile reads no more of a part than its header says, so the headers can be believed.
             if len(parts) > PARTS_MAX or sum(part.file_size for part in parts) > UNCOMPRESSED_MAX:
                 raise SheetInvalid("uncompressed it is larger than a list of users can be")
+            if len({part.filename for part in parts}) < len(parts):
+                raise SheetInvalid("two of its parts have one name")
             tags = 0
             for part in parts:
-                text = archive.read(part)
+                text = _read_part(archive, part)
                 if not _is_utf8(text) or b"<!DOCTYPE" in text:
                     raise SheetInvalid("it declares XML entities, or is not in UTF-8")
                 tags += text.count(b"<")
                 if tags > TAGS_MAX:
                     raise SheetInvalid("it has more cells than a list of users can have")
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
+                rebuilt.writestr(part.filename, text)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
         raise SheetInvalid(f"not a spreadsheet: {type(problem).__name__}") from None
+    unpacked.seek(0)
+    return unpacked
+
+
+def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """As much as the header says: of these two kinds no more than is asked for is decompressed."""
+    if part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise SheetInvalid("it is compressed in a way that spreadsheets are not")
+    with archive.open(part) as file:
+        return file.read(part.file_size)
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -187,7 +187,7 @@ async def test_a_session_that_ended_by_time_can_still_be_told_from_a_forgery(sta
 async def test_what_ended_long_ago_goes_with_the_sweep_or_the_next_login(state: State) -> None:
     await state.open_session(session("old"), 50)
     later = NOW + 100 + EXPIRED_KEPT_SECONDS
-    swept = list(await state.sweep(later))
+    swept = list((await state.sweep(later)).sessions)
     _, gone = await state.open_session(session("new", opened=later, ends=later + 10), 50)
     assert [one.id[2:5] for one in (*swept, *gone)] == ["old"]
     assert [one.id[2:5] for one in await state.sessions_of(7)] == ["new"]
@@ -243,7 +243,7 @@ async def test_a_state_file_of_an_earlier_release_is_brought_along(tmp_path: Pat
         before.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session()[:9])
     state = SQLiteState(path)
     assert list(await state.sessions_of(7)) == [session()]
-    assert [one.id for one in await state.sweep(NOW + 100 + EXPIRED_KEPT_SECONDS)] == [session().id]
+    assert [one.id for one in (await state.sweep(NOW + 100 + EXPIRED_KEPT_SECONDS)).sessions] == [session().id]
     await state.close()
 
 

@@ -171,12 +171,12 @@ class Sessions:
         now = self._clock()
         return [session for session in reversed(await self._state.sessions_of(user)) if session.ends > now]
 
-    async def sweep(self) -> int:
-        """Remove a batch of what has expired; return how many sessions were among it."""
+    async def sweep(self) -> bool:
+        """Remove a batch of what has expired; return whether there is more."""
         swept = await self._state.sweep(self._clock())
-        for session in swept:
+        for session in swept.sessions:
             self._audit_end(session, expiry_reason(session), ClientInfo())
-        return len(swept)
+        return swept.more
 
     def _new_end_record(self, reason: SessionEndReason, *, credential_changed: bool = False) -> EndRecord:
         return EndRecord(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)

@@ -118,6 +118,13 @@ class Failures(NamedTuple):
     until: float
 
 
+class Swept(NamedTuple):
+    """The sessions among what a sweep removed, and whether there is more to remove."""
+
+    sessions: Sequence[Session]
+    more: bool
+
+
 class State(Protocol):
     # Sessions
     async def open_session(
@@ -220,8 +227,8 @@ class State(Protocol):
         ...
 
     # Housekeeping
-    async def sweep(self, now: float) -> Sequence[Session]:
-        """Remove a small batch of what has expired; return the sessions among it that ended by time."""
+    async def sweep(self, now: float) -> Swept:
+        """Remove a small batch of what has expired."""
         ...
 
     def counts(self) -> Mapping[str, int]:

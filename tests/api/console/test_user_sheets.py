@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from gatehouse.stores.accounts.users import NewUser
+from gatehouse.transfer import xlsx_process
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of
@@ -32,6 +35,10 @@ def sheet(*rows: list[object], header: list[str] = HEADER) -> bytes:
 
 
 def upload(console: Console, content: bytes, field: str = "file", language: str = "en", **query: str) -> Answer:
+    return console.gatehouse.run(send(console, content, field, language, **query))
+
+
+async def send(console: Console, content: bytes, field: str = "file", language: str = "en", **query: str) -> Answer:
     boundary = "----boundary"
     body = (
         (
@@ -42,7 +49,7 @@ def upload(console: Console, content: bytes, field: str = "file", language: str 
         + f"\r\n--{boundary}--\r\n".encode()
     )
     headers = {"content-type": f"multipart/form-data; boundary={boundary}", "accept-language": language}
-    return console.gatehouse.request(
+    return await console.gatehouse.send(
         "POST", "/api/v1/users/import", content=body, headers=headers, token=console.token, query=query
     )
 
@@ -222,6 +229,44 @@ def test_files_that_are_no_template_are_refused_quickly(console: Console, conten
     assert "file" in answer.json["msg"]
     assert time.process_time() - started < 5
     assert console.get("users")["total"] == 1
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_part_that_is_larger_than_its_header_says_takes_no_memory(kind: int) -> None:
+    content = io.BytesIO(sheet(["ann"]))
+    with zipfile.ZipFile(content, "a", kind) as archive:
+        archive.writestr("xl/media/zeros.bin", b"\0" * 200_000_000)
+        archive.infolist()[-1].file_size = 1
+    tracemalloc.start()
+    with pytest.raises(SheetInvalid):
+        read_sheet(content.getvalue(), 7)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_a_sheet_that_takes_for_ever_to_read_stops_nobody(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library looks at formats with an expression that takes the square of their length."""
+    monkeypatch.setattr(xlsx_process, "SECONDS", 5)
+    odd = b'<numFmts count="1"><numFmt numFmtId="164" formatCode="' + b"[" * 1_000_000 + b'"/></numFmts><fonts'
+    content = changed(
+        lambda data: data.replace(b"<fonts", odd, 1).replace(b'<xf numFmtId="0"', b'<xf numFmtId="164"'), "styles.xml"
+    )
+    answered = 0
+
+    async def ask_meanwhile(upload: asyncio.Task[Answer]) -> Answer:
+        nonlocal answered
+        while not upload.done():
+            answered += (await console.gatehouse.send("GET", "/api/v1/users/me", token=console.token)).status == 200
+            await asyncio.sleep(0.05)
+        return await upload
+
+    async def both() -> Answer:
+        return await ask_meanwhile(asyncio.create_task(send(console, content)))
+
+    answer = console.gatehouse.run(both())
+    assert (answer.status, answer.code) == (400, "A0421"), answer.content
+    assert answered > 10
 
 
 def test_what_is_too_large_or_no_form_is_refused(console: Console) -> None:

@@ -23,7 +23,8 @@ from gatehouse.auth.accounts.user_import import (
 )
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.errors import Missing
-from gatehouse.transfer.xlsx import Formula, SheetInvalid, read_sheet, write_sheet
+from gatehouse.transfer.xlsx import Formula, SheetInvalid, write_sheet
+from gatehouse.transfer.xlsx_process import read_sheet_apart
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -95,7 +96,7 @@ class UserSheetEndpoints:
         content = await request.upload("file")
         async with self._sheet_lock:
             try:
-                cells = await asyncio.to_thread(read_sheet, content, len(_COLUMNS))
+                cells = await asyncio.to_thread(read_sheet_apart, content, len(_COLUMNS))
             except SheetInvalid as problem:
                 raise FieldInvalid("file", str(problem)) from None
             rows, formulas = _rows(cells)

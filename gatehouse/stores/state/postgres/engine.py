@@ -14,7 +14,7 @@ from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.postgres import ended_log, server_configuration
 from gatehouse.stores.state.postgres import statements as sql
 from gatehouse.stores.state.postgres.pool import Pool
-from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session
+from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session, Swept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -164,8 +164,10 @@ class PostgresState:
 
     # Housekeeping
 
-    async def sweep(self, now: float) -> Sequence[Session]:
-        return _sessions(await self._run(sql.SWEEP, now, now - EXPIRED_KEPT_SECONDS, SWEEP_BATCH))
+    async def sweep(self, now: float) -> Swept:
+        sessions = _sessions(await self._run(sql.SWEEP, now, now - EXPIRED_KEPT_SECONDS, SWEEP_BATCH))
+        [(more,)] = await self._run(sql.MORE_TO_SWEEP, now)
+        return Swept(sessions, more or len(sessions) == SWEEP_BATCH)
 
     def counts(self) -> Mapping[str, int]:
         return {"call": self._pool.calls, "round_trip": self._pool.round_trips}

@@ -31,6 +31,7 @@ from gatehouse.stores.state.protocol import (
     Failures,
     Rotation,
     Session,
+    Swept,
 )
 from gatehouse.stores.state.redis import server_configuration
 from gatehouse.stores.state.redis.connection import Argument, ServerError
@@ -236,9 +237,9 @@ class RedisState:
 
     # Housekeeping
 
-    async def sweep(self, now: float) -> Sequence[Session]:  # noqa: ARG002 - the server removes what expires
+    async def sweep(self, now: float) -> Swept:  # noqa: ARG002 - the server removes what expires
         await self._ended_log.retry()
-        return ()
+        return Swept((), more=False)
 
     def counts(self) -> Mapping[str, int]:
         return self._commands

@@ -46,9 +46,11 @@ def read(db: apsw.Connection, after: str, limit: int) -> EndedLogPage:
     return EndedLogPage(entries, entries[-1].position if entries else after, complete)
 
 
-def sweep(db: apsw.Connection, now: float, batch: int) -> None:
+def sweep(db: apsw.Connection, now: float, batch: int) -> int:
+    """How many entries it removed."""
     db.execute(
         "DELETE FROM ended_sessions WHERE position IN (SELECT position FROM"
         " (SELECT position, expires FROM ended_sessions ORDER BY position LIMIT ?) WHERE expires <= ?)",
         (batch, now),
     )
+    return db.changes()

@@ -20,6 +20,7 @@ from gatehouse.stores.state.protocol import (
     Failures,
     Rotation,
     Session,
+    Swept,
 )
 from gatehouse.stores.state.sqlite import ended_log
 from gatehouse.stores.state.sqlite.commit_detector import CommitDetector
@@ -262,12 +263,13 @@ class SQLiteState:
 
     # Housekeeping
 
-    async def sweep(self, now: float) -> Sequence[Session]:
-        def work(db: apsw.Connection) -> list[Session]:
+    async def sweep(self, now: float) -> Swept:
+        def work(db: apsw.Connection) -> Swept:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
                 (day_of(now - EXPIRED_KEPT_SECONDS), now - EXPIRED_KEPT_SECONDS, SWEEP_BATCH),
             ).fetchall()
+            more = len(rows) == SWEEP_BATCH
             for table, key, column in (
                 ("captchas", "fingerprint", "expires"),
                 ("rates", "key", "arrival"),
@@ -280,8 +282,9 @@ class SQLiteState:
                     f" (SELECT {key} FROM {table} WHERE {column} <= ? LIMIT ?)",
                     (now, SWEEP_BATCH),
                 )
-            ended_log.sweep(db, now, SWEEP_BATCH)
-            return _remove(db, [Session._make((*row, 0)) for row in rows])
+                more |= db.changes() == SWEEP_BATCH
+            more |= ended_log.sweep(db, now, SWEEP_BATCH) == SWEEP_BATCH
+            return Swept(_remove(db, [Session._make((*row, 0)) for row in rows]), more)
 
         return await self._writer.write(work)
 
