@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 import click
 
 from gatehouse import logs, settings
-from gatehouse.auth.audit import ClientInfo
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.service import open_service
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.errors import StoreUnavailable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 # What the audit trail records for the operator, who has no address and no request.
-CLI_CLIENT = ClientInfo(address="cli")
+CLI_CLIENT = OPERATOR.client
 
 ID = click.IntRange(1, 2**63 - 1)
 """The number of a user or a department."""

@@ -212,6 +212,11 @@ class Settings:
         return self.issuer or f"http://{host}:{self.port}{self.base_path}"
 
     @property
+    def avatar_url(self) -> str:
+        """The picture of users who have none of their own."""
+        return self.default_avatar or f"{self.public_url}/avatar.svg"
+
+    @property
     def listens_on_loopback(self) -> bool:
         return is_loopback(self.host)
 

@@ -10,7 +10,7 @@ import msgspec
 from gatehouse.auth.accounts.default_menus import are_untouched
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import canonical
-from gatehouse.stores.accounts.menus import Menu, Menus, MenuType
+from gatehouse.stores.accounts.menus import MENU_TYPES, Menu, Menus, MenuType
 from gatehouse.stores.import_sources.values import number, text
 from gatehouse.transfer.rows import ImportCount, Remark, SourceMenu, cut_cycles, moved_to_top, printable
 
@@ -21,20 +21,17 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.bulk import Bulk
     from gatehouse.stores.accounts.database import Database
 
-# The types by all the names they have had; a word is known by its first letters.
-_TYPES = {
-    "C": MenuType.FOLDER, "2": MenuType.FOLDER, "CATALOG": MenuType.FOLDER,
-    "M": MenuType.PAGE, "1": MenuType.PAGE, "MENU": MenuType.PAGE,
-    "E": MenuType.LINK, "3": MenuType.LINK, "EXTLINK": MenuType.LINK,
-    "B": MenuType.BUTTON, "4": MenuType.BUTTON, "BUTTON": MenuType.BUTTON,
-}  # fmt: skip
+
+def type_of(row: Mapping[str, Any]) -> MenuType | None:
+    """The type of a row of sys_menu, which versions write as a letter, a number or a word."""
+    return MENU_TYPES.get(text(row["type"]).strip().upper())
 
 
-def read_row(row: Mapping[str, Any]) -> SourceMenu | Remark | None:
-    """One row of sys_menu; None for one that is deleted."""
+def read_row(row: Mapping[str, Any]) -> SourceMenu | Remark:
+    """One row of sys_menu, or why it cannot be imported."""
     key = number(row["id"]) or 0
     origin = f"sys_menu {row['id']}"
-    kind = _TYPES.get(text(row["type"]).strip().upper())
+    kind = type_of(row)
     if key <= 0 or kind is None:
         return Remark(origin, "not an id" if key <= 0 else f"no type of menu: {row['type']!r}")
     path = str(row.get("route_path") or "")

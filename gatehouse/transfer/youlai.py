@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.accounts import policy
 from gatehouse.auth.perms import canonical
 from gatehouse.stores.accounts.menus import MenuType
-from gatehouse.stores.import_sources.values import moment, number, text
+from gatehouse.stores.import_sources.values import moment, number
 from gatehouse.stores.import_sources.youlai import connect_youlai
 from gatehouse.transfer.data_scopes import data_scopes
-from gatehouse.transfer.menus import read_row
+from gatehouse.transfer.menus import read_row, type_of
 from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceMenu, SourceRole, SourceUser, printable
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from gatehouse.stores.import_sources.youlai import YoulaiDatabase
     from gatehouse.transfer.rows import SourceFactors
 
-BUTTONS = {"B", "4", "BUTTON"}
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
 _SCHEME = re.compile(r"\{(bcrypt|argon2(@\w+)?)\}", re.IGNORECASE)
 
@@ -118,7 +117,7 @@ class Youlai:
         buttons: dict[int, str] = {}
         for row in await self._database.all("sys_menu"):
             perm = canonical(str(row["perm"] or "").strip())
-            if text(row["type"]).strip().upper() not in BUTTONS or not perm or _is_deleted(row):
+            if type_of(row) is not MenuType.BUTTON or not perm or _is_deleted(row):
                 continue
             try:
                 policy.check_perm(perm)
@@ -145,10 +144,12 @@ class Youlai:
             return [], {}
         rows: list[SourceMenu] = []
         for row in sorted(await self._database.all("sys_menu"), key=_key):
-            read = None if _is_deleted(row) else read_row(row)
+            if _is_deleted(row):
+                continue
+            read = read_row(row)
             if isinstance(read, Remark):
                 self.refused.append(read)
-            elif read is not None:
+            else:
                 rows.append(read)
         assigned: dict[str, set[int]] = {code: set() for code in self._roles.values()}
         for row in await self._database.all("sys_role_menu"):

@@ -6,7 +6,8 @@ import base64
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract.schemas import CaptchaData, LoginBody, RefreshBody, TokenData
+from gatehouse.api.contract.schemas import CaptchaData, LoginBody, RefreshBody
+from gatehouse.api.endpoints.tokens import tokens_response
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.request import Request, either
 from gatehouse.api.http.response import Response, success
@@ -17,7 +18,6 @@ from gatehouse.auth.sessions.console_versions import ConsoleVersion
 if TYPE_CHECKING:
     from gatehouse.api.telemetry.collector import Metrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
-    from gatehouse.auth.sessions.tokens import TokenSet
     from gatehouse.service import Service
 
 
@@ -63,20 +63,15 @@ class AuthEndpoints:
         tokens = await self._authenticator.login(form, request.client)
         if request.is_form:  # as consoles before 4.3 log in
             await self._console_versions.remember(tokens.session, ConsoleVersion.FORM)
-        return _tokens(tokens, request)
+        return tokens_response(tokens, request.language)
 
     async def refresh(self, request: Request) -> Response:
         body = await request.fields(RefreshBody, forms=True)
         token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
         if not token:
             raise FieldMissing("refreshToken")
-        return _tokens(await self._authenticator.refresh(token, request.client), request)
+        return tokens_response(await self._authenticator.refresh(token, request.client), request.language)
 
     async def logout(self, request: Request) -> Response:
         await self._authenticator.logout(request.bearer(), request.client)
         return success(language=request.language)
-
-
-def _tokens(tokens: TokenSet, request: Request) -> Response:
-    data = TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in)
-    return success(data, request.language)

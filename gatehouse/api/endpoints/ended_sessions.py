@@ -17,7 +17,7 @@ import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.endpoints.introspection import bad_request, service_key, unknown_service
-from gatehouse.api.http.response import Response, Stream, raw_response
+from gatehouse.api.http.response import EVENT_STREAM, Response, Stream, raw_response
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
 
@@ -36,13 +36,6 @@ KEY_CHECK_SECONDS = 15.0
 MAX_POLL_SECONDS = 8.0
 MAX_EVENTS = 500
 OLDEST = "oldest"
-
-EVENT_STREAM = [
-    ("content-type", "text/event-stream"),
-    ("cache-control", "no-store"),
-    ("x-content-type-options", "nosniff"),
-    ("x-accel-buffering", "no"),  # nginx would hold events back
-]
 
 _POSITION = re.compile(r"[0-9a-f:-]{0,64}")
 _encode = msgspec.json.Encoder().encode

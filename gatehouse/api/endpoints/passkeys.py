@@ -15,8 +15,8 @@ from gatehouse.api.contract.passkeys import (
     PasswordLoginBody,
     ProofBody,
 )
-from gatehouse.api.contract.schemas import TokenData
 from gatehouse.api.endpoints.times import iso_time
+from gatehouse.api.endpoints.tokens import tokens_response
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.factors.own_passkeys import Proof
 
@@ -53,7 +53,7 @@ class PasskeyEndpoints:
         body = await request.fields(PasskeyLoginBody)
         session = await self._login.log_in(msgspec.to_builtins(body.credential), request.client)
         tokens = await self._authenticator.issue(session, request.client, "passkey")
-        return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
+        return tokens_response(tokens, request.language)
 
     async def new_options(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(ProofBody)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.qr_login import NewQrTicketData, QrRequestData, QrStatusData, QrTicketBody, QrTicketQuery
-from gatehouse.api.contract.schemas import TokenData
 from gatehouse.api.endpoints.times import iso_time
+from gatehouse.api.endpoints.tokens import tokens_response
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.login.qr_login import TICKET_SECONDS
 from gatehouse.user_agent import browser
@@ -23,7 +23,7 @@ class QrEndpoints:
     def __init__(self, service: Service) -> None:
         self._qr = service.factors.qr_login
         self._authenticator = service.authenticator
-        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+        self._default_avatar = service.settings.avatar_url
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
@@ -57,7 +57,7 @@ class QrEndpoints:
         body = await request.fields(QrTicketBody)
         session = await self._qr.exchange(body.ticket, request.client)
         tokens = await self._authenticator.issue(session, request.client, "qr")
-        return success(TokenData(tokens.access, tokens.refresh, "Bearer", tokens.expires_in), request.language)
+        return tokens_response(tokens, request.language)
 
     async def scan(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(QrTicketBody)

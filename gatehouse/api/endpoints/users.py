@@ -24,7 +24,7 @@ class CurrentUserEndpoints:
         # cache: when that cache invalidates a profile, its responses are not found any more.
         self._responses: BoundedCache[tuple[int, str], tuple[Profile, Response]] = BoundedCache(CACHE_SIZE)
         self._own = service.self_service
-        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+        self._default_avatar = service.settings.avatar_url
 
     async def me(self, request: Request, principal: Principal) -> Response:
         profile, language = principal.profile, request.language

@@ -16,7 +16,7 @@ from granian._granian import RSGIProtocolClosed
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.client_address import client_address, peer_address
-from gatehouse.api.http.forms import is_form, is_multipart, multipart_parts, read_form
+from gatehouse.api.http.forms import FIELDS_MAX, is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query
 from gatehouse.api.http.response import language_of
 from gatehouse.auth.audit import ClientInfo
@@ -100,7 +100,7 @@ class Request:
         if not text:
             return []
         try:
-            return parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
+            return parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
         except ValueError:
             raise FieldInvalid("query", "the query string cannot be read") from None
 
@@ -111,7 +111,9 @@ class Request:
     async def form(self) -> dict[str, str]:
         """The body as `application/x-www-form-urlencoded`, the first value of each name."""
         try:
-            pairs = parse_qsl((await self.body()).decode(), keep_blank_values=True, max_num_fields=64, errors="strict")
+            pairs = parse_qsl(
+                (await self.body()).decode(), keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict"
+            )
         except ValueError:
             raise BodyUnreadable("not a form") from None
         return dict(reversed(pairs))

@@ -27,6 +27,12 @@ JSON: Headers = [
     ("x-content-type-options", "nosniff"),
 ]
 
+EVENT_STREAM: Headers = [
+    ("content-type", "text/event-stream"),
+    *JSON[1:],
+    ("x-accel-buffering", "no"),  # nginx would hold events back
+]
+
 _encode = msgspec.json.Encoder().encode
 
 

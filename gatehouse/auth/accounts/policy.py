@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gatehouse.stores.accounts.roles import DataScope
+
 NAME_MAX = 64
 AVATAR_MAX = 1024
 EMAIL_MAX = 254
@@ -58,7 +60,7 @@ def check_sort(sort: int) -> None:
 
 
 def check_data_scope(scope: int) -> None:
-    if scope not in {1, 2, 3, 4, 5}:
+    if scope not in list(DataScope):
         raise ValueError("a data scope is 1 (all), 2 (department and below), 3 (department), 4 (own) or 5 (chosen)")
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from gatehouse.stores.accounts import audit_trail
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.departments import below
+from gatehouse.stores.accounts.menus import MenuType
 from gatehouse.stores.accounts.schema import (
     departments,
     menus,
@@ -187,7 +188,7 @@ class Bulk:
             for one in wanted:
                 await db.execute(update(menus).where(menus.c.id == one["id"]).values(**one))
             await _skip_used_ids(db, "menus")
-            shown = set(await db.scalars(select(menus.c.id).where(menus.c.type != "B")))
+            shown = set(await db.scalars(select(menus.c.id).where(menus.c.type != MenuType.BUTTON.value)))
             for code, ids in assigned.items():
                 role = await db.scalar(select(roles.c.id).where(roles.c.code == code))
                 if role is not None:

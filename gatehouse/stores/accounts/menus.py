@@ -28,6 +28,19 @@ class MenuType(StrEnum):
     BUTTON = "B"
 
 
+# What consoles before 4.3 call the types.
+MENU_TYPE_NUMBERS = {MenuType.FOLDER: 2, MenuType.PAGE: 1, MenuType.LINK: 3, MenuType.BUTTON: 4}
+MENU_TYPE_WORDS = {
+    MenuType.FOLDER: "CATALOG", MenuType.PAGE: "MENU", MenuType.LINK: "EXTLINK", MenuType.BUTTON: "BUTTON",
+}  # fmt: skip
+# The types by all their names.
+MENU_TYPES = {
+    **{kind.value: kind for kind in MenuType},
+    **{str(number): kind for kind, number in MENU_TYPE_NUMBERS.items()},
+    **{word: kind for kind, word in MENU_TYPE_WORDS.items()},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Menu:
     id: int
@@ -135,9 +148,6 @@ class MenuWrites:
         for each in reversed(gone):  # children first: they refer to their parents
             await self.db.execute(delete(menus).where(menus.c.id == each))
         return gone
-
-    async def menus_of(self, role: int) -> frozenset[int]:
-        return frozenset(await self.db.scalars(select(role_menus.c.menu).where(role_menus.c.role == role)))
 
     async def replace_menus(self, role: int, wanted: Iterable[int]) -> None:
         """What the role shows; buttons go by its perms."""

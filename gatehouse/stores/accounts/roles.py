@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.schema import role_departments, role_perms, roles, user_roles
-from gatehouse.stores.errors import Duplicate
+from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +77,12 @@ class Roles:
             )
             for row in rows
         ]
+
+    async def get(self, role: int) -> Role:
+        found = next((each for each in await self.all() if each.id == role), None)
+        if found is None:
+            raise Missing(f"there is no role {role}")
+        return found
 
     async def by_code(self, code: str) -> Role | None:
         return next((role for role in await self.all() if role.code == code), None)

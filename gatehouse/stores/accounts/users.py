@@ -10,6 +10,7 @@ from sqlalchemy import and_, bindparam, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
+from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.accounts.schema import (
     departments,
     menus,
@@ -123,7 +124,7 @@ _CHOSEN_DEPARTMENTS = (
     .where(role_departments.c.role.in_(bindparam("roles", expanding=True)))
     .order_by(role_departments.c.department)
 )
-CHOSEN_DEPARTMENTS = 5
+CHOSEN_DEPARTMENTS = DataScope.CHOSEN.value
 _EVERY_PERM = union(select(role_perms.c.perm), select(menus.c.perm).where(menus.c.perm != ""))
 
 

@@ -16,8 +16,7 @@ from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
 from gatehouse.auth.accounts.menus import visible_menus, with_parents
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
-from gatehouse.stores.accounts.menus import Menu, MenuType
-from gatehouse.stores.errors import Missing
+from gatehouse.stores.accounts.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuType
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
-
-_TYPE_NUMBERS = {MenuType.FOLDER: 2, MenuType.PAGE: 1, MenuType.LINK: 3, MenuType.BUTTON: 4}
-_TYPE_WORDS = {
-    MenuType.FOLDER: "CATALOG", MenuType.PAGE: "MENU", MenuType.LINK: "EXTLINK", MenuType.BUTTON: "BUTTON",
-}  # fmt: skip
-_TYPES = {
-    **{kind.value: kind for kind in MenuType},
-    **{str(shown): kind for kind, shown in _TYPE_NUMBERS.items()},
-    **{shown: kind for kind, shown in _TYPE_WORDS.items()},
-}
 
 
 class MenuEndpoints:
@@ -94,10 +83,7 @@ class MenuEndpoints:
         return success(language=request.language)
 
     async def role_menu_ids(self, request: Request, _principal: Principal) -> Response:
-        wanted = request.path_id()
-        role = next((role for role in await self._accounts.roles.all() if role.id == wanted), None)
-        if role is None:
-            raise Missing(f"there is no role {wanted}")
+        role = await self._accounts.roles.get(request.path_id())
         given = (await self._menus.by_role()).get(role.code, frozenset())
         held = visible_menus(await self._menus.all(), [role.code], role.perms, given)
         return success([str(menu) for menu in sorted(held)], request.language)
@@ -122,9 +108,9 @@ def _chinese_option(menu: Menu, children: list[OptionData]) -> OptionData:
 def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
     shown: dict[ConsoleVersion, int | str] = {
         ConsoleVersion.CURRENT: menu.type.value,
-        ConsoleVersion.NUMBERS: _TYPE_NUMBERS[menu.type],
-        ConsoleVersion.WORDS: _TYPE_WORDS[menu.type],
-        ConsoleVersion.FORM: _TYPE_WORDS[menu.type],
+        ConsoleVersion.NUMBERS: MENU_TYPE_NUMBERS[menu.type],
+        ConsoleVersion.WORDS: MENU_TYPE_WORDS[menu.type],
+        ConsoleVersion.FORM: MENU_TYPE_WORDS[menu.type],
     }
     # Older consoles know no field for the address of a link.
     path = (
@@ -154,7 +140,7 @@ def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
 
 
 def _values(body: MenuBody) -> dict[str, Any]:
-    kind = _TYPES.get(str(body.type))
+    kind = MENU_TYPES.get(str(body.type))
     if kind is None:
         raise FieldInvalid("type", "no type of menu")
     path, url = body.routePath or "", body.externalUrl or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.api.http.response import Response, Stream
+from gatehouse.api.http.response import EVENT_STREAM, Response, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 POLL_SECONDS = 5.0
 # A comment now and then keeps proxies from closing a connection on which nothing happens.
 HEARTBEAT = b": still here\n\n"
-
-HEADERS = [
-    ("content-type", "text/event-stream"),
-    ("cache-control", "no-store"),
-    ("x-content-type-options", "nosniff"),
-    ("x-accel-buffering", "no"),  # nginx would hold events back
-]
 
 
 class OnlineEndpoint:
@@ -50,7 +43,7 @@ class OnlineEndpoint:
                     end.cancel()
                 connected.__exit__(None, None, None)
 
-        return Stream(HEADERS, send)
+        return Stream(EVENT_STREAM, send)
 
     async def _send(self, transport: Transport, ends: Sequence[asyncio.Future[Any]], principal: Principal) -> None:
         """Until the client goes, the session ends or the worker stops.

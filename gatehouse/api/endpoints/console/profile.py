@@ -22,7 +22,7 @@ class ProfileEndpoints:
     def __init__(self, service: Service) -> None:
         self._accounts = service.accounts
         self._own = service.self_service
-        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+        self._default_avatar = service.settings.avatar_url
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"own_profile": self.show, "edit_own_profile": self.edit, "own_password": self.change_password}

@@ -8,7 +8,6 @@ from gatehouse.api.contract.console.role_perms import RolePermsBody, RolePermsDa
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.perms import ADMIN_PERMS, names_of
-from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -26,14 +25,9 @@ class RolePermEndpoints:
         return {"role_perms": self.show, "set_role_perms": self.replace}
 
     async def show(self, request: Request, _principal: Principal) -> Response:
-        wanted = request.path_id()
-        roles = await self._accounts.roles.all()
-        role = next((role for role in roles if role.id == wanted), None)
-        if role is None:
-            raise Missing(f"there is no role {wanted}")
-        carried = [menu.perm for menu in await self._accounts.menus.all() if menu.perm]
-        given = [perm for each in roles for perm in each.perms]
-        data = RolePermsData(_current(role.perms), _current([*given, *carried, *ADMIN_PERMS]))
+        role = await self._accounts.roles.get(request.path_id())
+        known = [*await self._accounts.users.every_perm(), *ADMIN_PERMS]
+        data = RolePermsData(_current(role.perms), _current(known))
         return success(data, request.language)
 
     async def replace(self, request: Request, principal: Principal) -> Response:

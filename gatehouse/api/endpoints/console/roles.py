@@ -14,7 +14,6 @@ from gatehouse.api.endpoints.console.formats import console_time, number, parse_
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
 from gatehouse.stores.accounts.roles import DataScope
-from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -74,7 +73,7 @@ class RoleEndpoints:
         return success(choices, request.language)
 
     async def form(self, request: Request, principal: Principal) -> Response:
-        role = await self._role(request)
+        role = await self._roles.get(request.path_id())
         console_version = await self._console_versions.of_session(principal.claims.session)
         form = RoleForm(
             id=str(role.id),
@@ -88,7 +87,7 @@ class RoleEndpoints:
         return success(form, request.language)
 
     async def departments(self, request: Request, _principal: Principal) -> Response:
-        role = await self._role(request)
+        role = await self._roles.get(request.path_id())
         return success([str(department) for department in role.departments], request.language)
 
     async def add(self, request: Request, principal: Principal) -> Response:
@@ -107,13 +106,6 @@ class RoleEndpoints:
 
     async def _sorted(self) -> list[Role]:
         return sorted(await self._roles.all(), key=lambda role: (role.sort, role.id))
-
-    async def _role(self, request: Request) -> Role:
-        wanted = request.path_id()
-        found = next((role for role in await self._roles.all() if role.id == wanted), None)
-        if found is None:
-            raise Missing(f"there is no role {wanted}")
-        return found
 
     async def _given(self, request: Request, principal: Principal) -> tuple[dict[str, Any], list[int] | None]:
         """Columns, and the chosen departments unless the body says nothing of them."""

@@ -37,7 +37,7 @@ class UserEndpoints:
         self._users = service.accounts.users
         self._search = service.accounts.user_search
         self._changes = service.accounts.user_changes
-        self._default_avatar = service.settings.default_avatar or f"{service.settings.public_url}/avatar.svg"
+        self._default_avatar = service.settings.avatar_url
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
