@@ -58,11 +58,11 @@ def main() -> None:
 
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),
-            ("token: remembered as verified", lambda: service.access_tokens.verify(token, service.clock())),
-            ("session and epoch: remembered since the last commit", lambda: state.session_status(session)),
+            ("token: cached as verified", lambda: service.access_tokens.verify(token, service.clock())),
+            ("session and epoch: cached since the last commit", lambda: state.session_status(session)),
             ("or read from SQLite, as after every commit", read_anew),
             (
-                "gate: token, session, and the profile remembered under its epoch",
+                "authenticate: token, session, and the profile cached under its epoch",
                 lambda: service.authenticator.authenticate(token),
             ),
             ("metrics", metrics),

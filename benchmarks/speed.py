@@ -2,7 +2,7 @@
 
 Limits are on, as deployed, and so high that none refuses; what a limit is counted for is measured with limits off too.
 
-python -m benchmarks.speed [--rounds 5] [--seconds 2] [--redis redis://…] [--json FILE] [--only users/me,…]
+python -m benchmarks.speed [--rounds 5] [--seconds 2] [--json FILE] [--only me,captcha,refresh,login,redis]
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 from tests.support.engines import RedisServer
 
 MAX_CONNECTIONS = 32
+PARTS = ("me", "captcha", "refresh", "login", "redis")
 
 
 @dataclass
@@ -224,14 +225,21 @@ def show(bench: Bench) -> None:
         console.print(f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}")
 
 
+def chosen_parts(names: str) -> set[str]:
+    chosen = set(names.split(","))
+    if unknown := chosen - set(PARTS):
+        raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: expected some of {', '.join(PARTS)}")
+    return chosen
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--only", default="me,captcha,refresh,login,redis")
+    parser.add_argument("--only", type=chosen_parts, default=set(PARTS), help=f"some of {','.join(PARTS)}")
     parser.add_argument("--json", type=Path, default=Path(".bench/speed.json"))
     given = parser.parse_args()
-    only = set(given.only.split(","))
+    only = given.only
     require_wrk()
     given.json.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=given.json.parent) as name:

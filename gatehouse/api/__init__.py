@@ -1,1 +1,1 @@
-"""HTTP and the envelope. Calls the rules in `auth`, never a store."""
+"""HTTP and the envelope. Changes go through the rules in `auth`; lists are read from stores, whatever their engine."""

@@ -129,7 +129,8 @@ class SessionEndReason(StrEnum):
 
 Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason
 
-# Which reasons an event may have; one that is not named here has none.
+# Which reasons an event may have; one that is not named here has none. Only the tests read it: they compare it with
+# what is recorded and with `docs/observing.md`.
 REASONS: dict[Event, type[Reason]] = {
     Event.LOGIN_FAILED: LoginFailure,
     Event.REFRESH: RefreshOutcome,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def factor(service: Service, name: str, *, reset: bool, yes: bool, as_json: bool) -> None:
     """Show the second factors of a user, or reset them.
 
-    A reset is for a user who has lost both the authenticator app and the recovery codes. Verify who asks first.
+    A reset is for a user who has lost both the authenticator app and the recovery codes. Verify who asks first:
     from then on the password alone logs this user in, even where a passkey had replaced it. Sessions stay open.
 
     \b

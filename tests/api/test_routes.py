@@ -105,7 +105,7 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     ids=lambda value: value.name,
 )
 def test_every_limit_is_where_the_table_says(tmp_path: Path, limit: Limit, operation: Operation) -> None:
-    """With one call allowed, the second or third is refused in the way of that limit."""
+    """With two calls a minute allowed, one of three is refused in the way of that limit."""
     with InProcess(tmp_path / "data", limits="on", **{limit.value: "2/minute"}) as gatehouse:
         token = gatehouse.login(password=PASSWORD).data["accessToken"]
         code = "A0211" if limit is Limit.LOGIN_NAME else "A0502"

@@ -1,4 +1,7 @@
-"""The web pages: login, account and the description of the API, served from memory by the service itself."""
+"""The web pages: login, account, administration, set a password, confirm a QR code, description of the API.
+
+The service itself serves them, from memory.
+"""
 
 from gatehouse.api.pages.pages import Pages
 

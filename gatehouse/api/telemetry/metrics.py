@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WRITE_SECONDS = 1.0
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
-# `docs/observing.md` has the same list; a test fails when the two differ.
+# `docs/observing.md` describes each of them; a test fails when one is missing there.
 HELP = {
     "gatehouse_requests": "Requests answered, by operation and code",
     "gatehouse_request_seconds": "Time from the request to its answer, by operation",

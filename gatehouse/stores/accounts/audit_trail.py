@@ -40,6 +40,7 @@ class AuditEntry(NamedTuple):
 
 
 LOGIN, LOGIN_FAILED = "login", "login.failed"  # the events whose days are counted
+READ_LIMIT = 1_000  # events of one read; who reads on asks for those after the last
 COUNT_LIMIT = 100_000  # more hits are not counted
 SEARCH_LIMIT = 100_000  # older events are not searched
 
@@ -118,7 +119,7 @@ class AuditTrail:
         events: Sequence[str] = (),
         since: float | None = None,
     ) -> Sequence[AuditEntry]:
-        """Events in the order of their ids: those after an id, or only the `newest` ones."""
+        """Events in the order of their ids: `READ_LIMIT` of those after an id, or only the `newest` ones."""
         query = select(audit_events).where(audit_events.c.id > after)
         if user is not None:
             query = query.where(audit_events.c.user == user)
@@ -126,7 +127,7 @@ class AuditTrail:
             query = query.where(audit_events.c.event.in_(list(events)))
         if since is not None:
             query = query.where(audit_events.c.at >= since)
-        query = query.order_by(audit_events.c.id.desc() if newest else audit_events.c.id).limit(newest or 1000)
+        query = query.order_by(audit_events.c.id.desc() if newest else audit_events.c.id).limit(newest or READ_LIMIT)
         async with self._database.reading() as db:
             rows = (await db.execute(query)).all()
         return [AuditEntry(*row) for row in (reversed(rows) if newest else rows)]

@@ -6,7 +6,7 @@ Day 0 has the sums of all days, so that totals read one row for each user, howev
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, text
 
@@ -15,6 +15,7 @@ from gatehouse.stores.accounts.schema import login_days, login_failures
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.accounts.database import Database
@@ -63,19 +64,23 @@ async def count_failures(db: AsyncConnection, failures: Iterable[tuple[float, in
         await db.execute(_COUNT_FAILURES, [{"day": day, "failures": counted[day]} for day in sorted(counted)])
 
 
+def logins_between(first: int, last: int) -> Select[Any]:
+    return (
+        select(login_days.c.day, func.count().label("people"), func.sum(login_days.c.logins).label("logins"))
+        .where(login_days.c.day.between(first, last))
+        .group_by(login_days.c.day)
+    )
+
+
 class LoginDays:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def between(self, first: int, last: int) -> Mapping[int, Logins]:
         """By day; days without a login are left out."""
-        query = (
-            select(login_days.c.day, func.count().label("people"), func.sum(login_days.c.logins).label("logins"))
-            .where(login_days.c.day.between(first, last))
-            .group_by(login_days.c.day)
-        )
         async with self._database.reading() as db:
-            return {row.day: Logins(row.people, int(row.logins)) for row in await db.execute(query)}
+            found = await db.execute(logins_between(first, last))
+        return {row.day: Logins(row.people, int(row.logins)) for row in found}
 
     async def failures(self, first: int, last: int) -> Mapping[int, int]:
         """By day, those on which a login failed."""

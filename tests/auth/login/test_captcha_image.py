@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges, Difficulty
-from gatehouse.auth.login.captcha.image import SIZE, CaptchaRenderer
+from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS
+from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.auth.login.captcha.parameters import HEIGHT, WIDTH
 
 LIMIT = 2_500
+SIZE = (COLUMNS, ROWS)
 EVERY_CHARACTER = digits + ascii_lowercase
 
 renderers = {level: CaptchaRenderer(level) for level in Difficulty}

@@ -9,9 +9,7 @@ import numpy as np
 
 from gatehouse.auth.login.captcha import png
 from gatehouse.auth.login.captcha.canvas import (
-    COLUMNS,
     FULL_CIRCLE,
-    ROWS,
     FloatArray,
     RandomNumbers,
     X,
@@ -22,8 +20,6 @@ from gatehouse.auth.login.captcha.canvas import (
 from gatehouse.auth.login.captcha.difficulty import Difficulty
 from gatehouse.auth.login.captcha.letters import RANDOMS_PER_LETTER, Row, arrange, draw
 from gatehouse.auth.login.captcha.parameters import APPEARANCES, CAP_HEIGHT, HEIGHT, SCALE, Appearance
-
-SIZE = (COLUMNS, ROWS)
 
 _HATCHINGS: Final = 8  # directions of stripes to choose from; each takes 400 KB
 
