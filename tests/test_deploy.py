@@ -158,10 +158,15 @@ def test_a_refresh_token_reaches_no_log_of_nginx_while_gatehouse_is_down(name: s
                 except httpx.TransportError:
                     time.sleep(0.05)
             answer = client.post(f"/api/v1/auth/refresh-token?refreshToken={token}")
+            client.put(f"/api/v1/users/7/password/reset?password={token}")
+            client.patch(f"/api/v1/users/7/password?password={token}")
+            sheet = client.post("/api/v1/users/import", content=b"x" * 2_000_000)
+            large = client.post("/api/v1/users", content=b"x" * 2_000_000)
     finally:
         proxy.terminate()
         proxy.wait(timeout=60)
-    assert answer.status_code == 502
+    assert (answer.status_code, large.status_code) == (502, 413)
+    assert sheet.status_code != 413
     assert "refused" in errors.read_text(), "errors of other paths are logged"
     assert token not in errors.read_text() + (tmp_path / "access.log").read_text()
 

@@ -117,7 +117,7 @@ def check_network(settings: Settings) -> Iterator[Finding]:
             f"{wide[0]} is trusted: anyone with one of its addresses can claim any other",
             "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
         )
-    elif settings.listens_on_loopback and not settings.trusted_proxies and settings.issuer:
+    elif settings.listens_on_loopback and not settings.trusted_proxies and not settings.known_on_loopback:
         yield warn(
             "proxies",
             "listens on loopback, the issuer is a public URL and no proxy is trusted: all clients share one address",
@@ -181,6 +181,8 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
     for each in await service.database.configuration_warnings():
         yield warn("accounts", each, "see docs/many-nodes.md")
     yield await _users(service)
+    async for finding in _second_factor_roles(service):
+        yield finding
     yield await _keys(service)
     yield await _clock(service)
 
@@ -190,6 +192,17 @@ async def _users(service: Service) -> Finding:
     if number == 0:
         return warn("users", "none: nobody can log in", "start `gatehouse serve` once, or `gatehouse user add NAME`")
     return ok("users", f"{number} user(s)")
+
+
+async def _second_factor_roles(service: Service) -> AsyncIterator[Finding]:
+    """A misspelled role would require a second factor of nobody, without a word."""
+    known = {role.code for role in await service.accounts.roles.all()}
+    for code in sorted(set(service.settings.second_factor_roles) - known):
+        yield fail(
+            "second factor",
+            f"{code}: there is no role with this code, so nobody must have a second factor because of it",
+            "correct GATEHOUSE_SECOND_FACTOR_ROLES; codes are compared exactly",
+        )
 
 
 async def _keys(service: Service) -> Finding:

@@ -73,6 +73,8 @@ async def _bootstrap(database: Database, settings: Settings, secret: bytes, now:
     )
     await add_current_perm_names(roles, AuditTrail(database), now)
     await create_default_menus(Menus(database), now)
+    if unknown := set(settings.second_factor_roles) - {role.code for role in await roles.all()}:
+        log.warning("GATEHOUSE_SECOND_FACTOR_ROLES names roles that do not exist", roles=sorted(unknown))
     return password
 
 

@@ -134,7 +134,9 @@ class Settings:
         (), "Roles whose holders must have a second factor, separated by commas.", names
     )
     trusted_proxies: tuple[Network, ...] = setting(
-        (), "Networks of proxies whose X-Forwarded-For and Forwarded headers are used.", networks
+        (),
+        "Networks of proxies whose X-Forwarded-For, or without it Forwarded, is used. They must set or remove both.",
+        networks,
     )
     cors_origins: tuple[str, ...] = setting((), "Origins of front ends that are served from another origin.", origins)
     default_avatar: str = setting(

@@ -63,6 +63,7 @@ class EndedSessions:
         self._missing_before = 0.0
         self._kept_seconds = MAX_KEPT_SECONDS
         self._last_event_at = float("-inf")
+        self._least_lag = float("inf")  # between the two clocks, by the fastest event of this connection
         self._caught_up = threading.Event()
         self._problem = "the feed of ended sessions has not been read yet"
         self._starting = threading.Lock()
@@ -137,6 +138,7 @@ class EndedSessions:
             headers["Last-Event-ID"] = self._position
         else:
             url += "?after=oldest"
+        self._least_lag = float("inf")
         with open_stream(url, self._max_silence, headers) as stream:
             event: dict[str, str] = {}
             while not self._closed and (line := stream.readline(MAX_LINE_BYTES)):
@@ -153,11 +155,19 @@ class EndedSessions:
         elif name == "gap":
             self._missing_before = max(self._missing_before, float(data["missing_before"]))
         elif name == "position":
+            self._refuse_late(float(data["at"]))
             self._kept_seconds = min(float(data["keep"]), MAX_KEPT_SECONDS)
             self._drop_expired()
             self._position = position
             self._last_event_at = time.monotonic()
             self._caught_up.set()
+
+    def _refuse_late(self, sent: float) -> None:
+        """Whoever is between the two can hold events back and let one through now and then: it is not news then."""
+        lag = time.monotonic() - sent
+        self._least_lag = min(self._least_lag, lag)
+        if lag > self._least_lag + self._max_silence:
+            raise Unavailable("the feed arrives late")
 
     def _drop_expired(self) -> None:
         """Sessions whose last token has expired; oldest first, as they came."""

@@ -106,6 +106,8 @@ def test_doctor_finds_what_is_amiss_with_files_keys_and_clock(
         ("WORKERS", "256", "workers", "warn"),
         ("HOST", "0.0.0.0", "issuer", "warn"),
         ("SECRET", "short", "secret", "fail"),
+        ("SECOND_FACTOR_ROLES", "admin", "second factor", "fail"),
+        ("ISSUER", "http://localhost:8000", "proxies", "ok"),
         ("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none", "accounts", "fail"),
     ],
 )

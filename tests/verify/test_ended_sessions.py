@@ -227,6 +227,16 @@ def test_a_lost_state_puts_older_tokens_in_doubt_and_newer_ones_not(tmp_path: Pa
         following.ended.close()
 
 
+def test_a_feed_that_is_held_back_on_its_way_is_out_of_date() -> None:
+    """Events that were sent a second apart and come four seconds apart: each is in time, and later than the last."""
+    ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", max_silence=5)
+    for late in (0.0, 3.0, 4.9):
+        ended._handle_event("position", "l:1", {"at": 1000.0 - late, "keep": 60})
+    assert ended.fresh
+    with pytest.raises(Unavailable):
+        ended._handle_event("position", "l:1", {"at": 1000.0 - 5.1, "keep": 60})
+
+
 def test_what_is_forgotten_has_expired() -> None:
     now = [1000.0]
     ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", clock=lambda: now[0])

@@ -56,7 +56,7 @@ def _written(function: ast.AST) -> Iterator[str]:
 
 
 def _if_sentence(text: str) -> Iterator[str]:
-    names = {"test switches", "signing keys"}  # of checks, which are keys
+    names = {"test switches", "signing keys", "second factor"}  # of checks, which are keys
     if " " in text and text not in names and not text.startswith(("SELECT", "chmod")):
         yield text
 

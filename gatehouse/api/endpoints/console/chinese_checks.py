@@ -97,6 +97,12 @@ _SENTENCES = {
         "max_connections 为 {}：每个工作进程最多为状态存储打开 {} 个连接"
     ),
     "max_connections is {}: each worker opens up to {}": "max_connections 为 {}：每个工作进程最多打开 {} 个连接",
+    "{}: there is no role with this code, so nobody must have a second factor because of it": (
+        "{}：没有使用该编码的角色，因此不会有人因它而必须启用双重验证"
+    ),
+    "correct GATEHOUSE_SECOND_FACTOR_ROLES; codes are compared exactly": (
+        "请更正 GATEHOUSE_SECOND_FACTOR_ROLES；角色编码须完全一致"
+    ),
     "the server does not let us read its configuration: check by hand that appendonly is yes"
     " and maxmemory-policy is noeviction": (
         "服务器不允许读取其配置：请手动确认 appendonly 为 yes、maxmemory-policy 为 noeviction"
