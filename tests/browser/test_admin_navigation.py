@@ -88,6 +88,20 @@ def test_the_focus_stays_in_its_row_when_the_list_is_fetched_again(admin: Page, 
     expect(admin.get_by_label("选择此行")).to_be_focused()
 
 
+def test_the_same_search_again_leaves_what_was_picked(admin: Page, running: Running) -> None:
+    name = add_person(running)
+    part(admin, "Users")
+    search = admin.get_by_role("searchbox")
+    search.fill(name)
+    expect(admin.locator("tbody tr")).to_have_count(1)
+    admin.get_by_label("Pick this row").check()
+    search.fill(f"{name} ")
+    with admin.expect_response(lambda answer: "keywords=" in answer.url and name not in answer.url):
+        admin.wait_for_timeout(600)  # longer than the box waits for a pause
+        expect(admin.get_by_label("Pick this row")).to_be_checked()
+        search.fill("another")
+
+
 def test_the_buttons_of_a_long_form_are_in_sight(admin: Page) -> None:
     part(admin, "Users")
     admin.get_by_role("button", name="Add a user").click()

@@ -87,12 +87,14 @@ class Accounts:
     ) -> bool:
         """Store the hash of a password that the user has chosen; all sessions but `except_session` end.
 
-        False, and nothing changed, if the stored hash is no longer the one that was checked: an operator who sets a
+        False, and no password changed, if the stored hash is no longer the one that was checked: an operator who sets a
         password while its owner changes it must win.
         """
+        actor = Actor(None, client=client)
+        await self.user_changes.password_will_change(actor, user, except_session=except_session)
         if not await self.users.replace_password_hash(user, checked, hashed):
             return False
-        await self.user_changes.password_changed(Actor(None, client=client), user, except_session=except_session)
+        await self.user_changes.password_changed(actor, user, except_session=except_session)
         return True
 
     async def disable_user(self, username: str) -> None:

@@ -33,9 +33,17 @@ class Effects:
         await self._state.raise_epochs(sorted(set(users)), self._clock())
 
     async def end_sessions(
-        self, actor: Actor, user: int, reason: SessionEndReason, *, except_session: str | None = None
+        self,
+        actor: Actor,
+        user: int,
+        reason: SessionEndReason,
+        *,
+        except_session: str | None = None,
+        is_done: bool = True,
     ) -> None:
-        await self._sessions.end_all(user, reason, actor.client, except_session=except_session, actor=actor.user)
+        await self._sessions.end_all(
+            user, reason, actor.client, except_session=except_session, actor=actor.user, is_done=is_done
+        )
 
     def record(self, event: Event, actor: Actor, user: int | None = None, **detail: object) -> None:
         self._audit.record(event, actor.client, user=user, actor=actor.user, detail=detail)

@@ -99,10 +99,21 @@ class UserChanges:
 
     async def set_password(self, actor: Actor, user: int, hashed: str) -> None:
         """Store the hash of a password that has been checked; all sessions end."""
+        await self.require_can_manage(actor, user)
+        await self.password_will_change(actor, user)
         async with self._transactions.begin() as transaction:
             await self._target(transaction, actor, user)
             await transaction.set_user(user, password_hash=hashed)
         await self.password_changed(actor, user)
+
+    async def password_will_change(self, actor: Actor, user: int, *, except_session: str | None = None) -> None:
+        """End all sessions but `except_session` before the password is written, too.
+
+        If a store or this process fails right after the write, it cannot be repeated with the old password, and a
+        session of somebody who knew that one would live on.
+        """
+        reason = SessionEndReason.PASSWORD
+        await self._effects.end_sessions(actor, user, reason, except_session=except_session, is_done=False)
 
     async def password_changed(self, actor: Actor, user: int, *, except_session: str | None = None) -> None:
         """Record a changed password, and end all sessions but `except_session`."""

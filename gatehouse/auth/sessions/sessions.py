@@ -159,8 +159,10 @@ class Sessions:
         *,
         except_session: str | None = None,
         actor: int | None = None,
+        is_done: bool = True,
     ) -> Sequence[Session]:
-        end_record = self._new_end_record(reason, credential_changed=reason in CREDENTIAL_CHANGES)
+        """`is_done`: that which they end for has happened, so that who follows the ended sessions may be told of it."""
+        end_record = self._new_end_record(reason, credential_changed=is_done and reason in CREDENTIAL_CHANGES)
         ended = await self._state.end_sessions_of(user, except_session, end_record)
         for session in ended:
             self._audit_end(session, reason, client, actor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import httpx
@@ -15,6 +15,7 @@ from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
 from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.errors import StoreUnavailable
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess
 from tests.support.people import add_user, change_user
@@ -63,6 +64,23 @@ def test_a_reset_by_an_operator_wins_over_a_change_in_flight(
     assert gatehouse.run(change(gatehouse, token)).code == "A0210"
     assert gatehouse.login(password=RESET).status == 200
     assert gatehouse.login(password=NEW).code == "A0210"
+
+
+def test_a_store_that_fails_right_after_the_write_leaves_no_other_session(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stolen, token = (gatehouse.login().data["accessToken"] for _ in range(2))
+    raise_epochs = gatehouse.service.state.raise_epochs
+
+    async def unavailable(users: Sequence[int], now: float) -> None:
+        raise StoreUnavailable("state server: no answer")
+
+    monkeypatch.setattr(gatehouse.service.state, "raise_epochs", unavailable)
+    assert gatehouse.run(change(gatehouse, token)).code == "C0300"
+    monkeypatch.setattr(gatehouse.service.state, "raise_epochs", raise_epochs)
+    gatehouse.clock.move(1)
+    assert gatehouse.login(password=NEW).status == 200, "it was written"
+    assert gatehouse.me(stolen).code == "A0230"
 
 
 def test_a_session_that_ends_meanwhile_changes_nothing(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ MEANINGS = {
     "GATEHOUSE_LIMIT_PASSWORD_USER": "单个用户修改自己密码的尝试次数，无论成功与否。",
     "GATEHOUSE_SECOND_FACTOR": "双重验证：optional（设置了的用户需验证）、required（人人必须设置）或 off。",
     "GATEHOUSE_SECOND_FACTOR_ROLES": "必须使用双重验证的角色，以逗号分隔。",
-    "GATEHOUSE_TRUSTED_PROXIES": "受信任代理的网络，采用其 X-Forwarded-For 和 Forwarded 请求头。",
+    "GATEHOUSE_TRUSTED_PROXIES": "受信任代理的网络，采用其 X-Forwarded-For 或 Forwarded；代理须设置或移除二者。",
     "GATEHOUSE_CORS_ORIGINS": "部署在其他源的前端的源地址。",
     "GATEHOUSE_DEFAULT_AVATAR": "没有头像的用户的头像 URL。留空：Gatehouse 提供的中性图片。",
     "GATEHOUSE_PAGES": "提供网页：/ 登录、/account 账户、/admin 管理、/docs 接口文档。",

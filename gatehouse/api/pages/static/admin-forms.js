@@ -85,10 +85,16 @@ export async function attempt(work) {
 /** A search box that waits until the reader pauses. */
 export function searchBox(words, found) {
   let timer;
+  let asked = "";
   const input = make("input", { class: "input", type: "search", "data-t-placeholder": words, "data-t-label": words, placeholder: word(words), "aria-label": word(words), autocomplete: "off", spellcheck: "false" });
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => found(input.value.trim()), 250);
+    timer = setTimeout(() => {
+      const text = input.value.trim();
+      if (text === asked) return; // what was picked in the list stays picked
+      asked = text;
+      found(text);
+    }, 250);
   });
   return { input, element: make("div", { class: "search" }, input) };
 }
