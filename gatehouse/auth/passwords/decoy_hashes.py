@@ -1,14 +1,15 @@
 """What the password of an unknown name is checked against, so that the time it takes discloses nothing.
 
-A hash that no password matches, of the same scheme and cost as a real one. If users were imported with bcrypt hashes,
-some known names take the time of bcrypt; then the same share of unknown names does too, always the same ones, chosen
-by a keyed hash of the name. So neither time says whether a name exists.
+A hash that no password matches, of the same scheme and cost as a real one. If users were imported with hashes of
+another scheme or cost, some known names take the time of those; then the same share of unknown names does too, always
+the same ones, chosen by a keyed hash of the name. So no time says whether a name exists.
 """
 
 from __future__ import annotations
 
 import base64
 import hmac
+import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.users import Users
 
 RECOUNT_SECONDS = 600.0
+# Schemes and costs beside ours: an import brings one or two.
+OTHERS_MAX = 20
+COST = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}$"
+_ARGON2_COST = re.compile(r"\$argon2id\$v=\d+\$[a-z0-9=,]+\$")
 _BCRYPT_ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -30,25 +35,38 @@ class DecoyHashes:
         self._key = key
         self._clock = clock
         self._counted = float("-inf")
-        self._share = 0.0
-        self._argon2 = decoy_argon2()
-        self._bcrypt = ""
+        self._usual = decoy_argon2()
+        self._others: list[tuple[float, str]] = []  # the share of users with such a hash, and a decoy
 
     async def for_name(self, username: str) -> str:
         if self._clock() >= self._counted + RECOUNT_SECONDS:
             self._counted = self._clock()
-            self._share, example = await self._users.bcrypt_share()
-            self._bcrypt = decoy_bcrypt(example[:7]) if example else ""
+            found = await self._users.other_hashes(COST, OTHERS_MAX)
+            self._others = [(share, decoy_like(example)) for share, example in found]
         digest = hmac.digest(self._key, name_key(username).encode("utf-8", "replace"), "sha256")
-        chosen = int.from_bytes(digest[:8]) < self._share * 2**64
-        return self._bcrypt if chosen else self._argon2
+        chosen = int.from_bytes(digest[:8]) / 2**64
+        for share, decoy in self._others:
+            if chosen < share:
+                return decoy
+            chosen -= share
+        return self._usual
 
 
-def decoy_argon2() -> str:
+def decoy_like(stored: str) -> str:
+    """One that takes as long to check."""
+    if stored.startswith("$2"):
+        return decoy_bcrypt(stored[:7])
+    cost = _ARGON2_COST.match(stored)
+    return decoy_argon2(cost[0] if cost else COST)
+
+
+def decoy_argon2(cost: str = COST) -> str:
+    """For `$argon2id$v=19$m=19456,t=2,p=1$` and the like."""
+
     def random(size: int) -> str:
         return base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
 
-    return f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${random(16)}${random(32)}"
+    return f"{cost}{random(16)}${random(32)}"
 
 
 def decoy_bcrypt(scheme_and_cost: str) -> str:

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, insert, select, union, update
+from sqlalchemy import and_, bindparam, case, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
@@ -217,13 +217,23 @@ class Users:
         async with self._database.reading() as db:
             return (await db.scalar(select(func.count()).select_from(users))) or 0
 
-    async def bcrypt_share(self) -> tuple[float, str]:
-        """How large a part of the users still has a bcrypt hash, and one such hash, or an empty text."""
-        query = select(func.count(), func.max(users.c.password_hash)).where(users.c.password_hash.startswith("$2"))
+    async def other_hashes(self, usual: str, limit: int) -> list[tuple[float, str]]:
+        """The share of users for each scheme and cost of a hash that does not begin with `usual`, and one such hash.
+
+        The most frequent first. Both are in the first 30 characters of an Argon2 hash, and in the first 7 of bcrypt.
+        """
+        stored, number = users.c.password_hash, func.count().label("number")
+        query = (
+            select(number, func.max(stored).label("example"))
+            .where(stored != "", ~stored.startswith(usual, autoescape=True))
+            .group_by(case((stored.startswith("$2"), func.substr(stored, 1, 7)), else_=func.substr(stored, 1, 30)))
+            .order_by(number.desc())
+            .limit(limit)
+        )
         async with self._database.reading() as db:
-            number, example = (await db.execute(query)).one()
-            total = await db.scalar(select(func.count()).select_from(users))
-        return (number / total if total else 0.0), example or ""
+            rows = (await db.execute(query)).all()
+            total = await db.scalar(select(func.count()).select_from(users)) if rows else 0
+        return [(row.number / (total or row.number), row.example) for row in rows]
 
     async def add(self, new: NewUser, role_codes: Sequence[str] = ()) -> int:
         async with self._database.writing() as db:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+import argon2
 import bcrypt
 import pytest
 from hypothesis import given, settings
@@ -68,6 +69,19 @@ def test_unknown_names_take_the_time_that_known_ones_take(gatehouse: InProcess, 
     schemes = [hashed[:7] for hashed in checked]
     assert schemes[:24] == schemes[24:]
     assert 4 <= schemes[:24].count("$2b$04$") <= 20
+
+
+def test_unknown_names_take_every_time_that_known_ones_take(gatehouse: InProcess, checked: list[str]) -> None:
+    """Users were imported with hashes of several costs: none of these times belongs to known names alone."""
+    cheap = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+    add(gatehouse, "ann", bcrypt.hashpw(b"old password", bcrypt.gensalt(4)).decode())
+    add(gatehouse, "bob", bcrypt.hashpw(b"old password", bcrypt.gensalt(5)).decode())
+    add(gatehouse, "cat", cheap.hash("old password"))
+    for number in range(48):
+        gatehouse.login(f"nobody{number}", "x")
+    costs = {hashed[:7] if hashed.startswith("$2") else hashed.rsplit("$", 2)[0] for hashed in checked}
+    own = hash_password("x").rsplit("$", 2)[0]
+    assert costs == {"$2b$04$", "$2b$05$", "$argon2id$v=19$m=1024,t=1,p=1", own}
 
 
 @settings(max_examples=15, deadline=None)
