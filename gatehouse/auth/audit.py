@@ -144,6 +144,7 @@ REASONS: dict[Event, type[Reason]] = {
 AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
     {
         (Event.REFRESH_FAILED, RefreshFailure.NOT_OURS),
+        (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_WRONG),
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_GONE),
         (Event.LOGIN_FAILED, LoginFailure.PASSKEY),
     }
