@@ -265,12 +265,12 @@ def test_garbage_that_anybody_can_send_is_one_row_for_each_interval(gatehouse: I
 
 
 def test_made_up_captchas_and_wrong_answers_are_aggregated_too(gatehouse: InProcess) -> None:
-    for n in range(20):
+    for n in range(15):
         gatehouse.login(changes={"captchaId": f"00000000-0000-4000-8000-{n:012}"})
         gatehouse.login(changes={"captchaCode": "zzzz"})
     gatehouse.run(gatehouse.service.audit.stop())
     assert sorted((row.reason or "", row.address, row.detail) for row in trail(gatehouse)) == [
-        (reason, "127.0.0.1", '{"count":20,"addresses":1,"seconds":0}') for reason in ("captcha_gone", "captcha_wrong")
+        (reason, "127.0.0.1", '{"count":15,"addresses":1,"seconds":0}') for reason in ("captcha_gone", "captcha_wrong")
     ]
 
 
