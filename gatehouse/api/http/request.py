@@ -173,7 +173,7 @@ class Request:
 
     async def _whole_body(self, limit: int) -> bytes:
         length = self.header("content-length")
-        chunked = self.header("transfer-encoding") is not None
+        chunked = self.header("transfer-encoding") is not None  # then the length says nothing
         if length is not None and length.isdecimal() and int(length) <= limit and not chunked:
             body: bytes = await self._protocol()  # no longer than it says: the server checks that
             return body

@@ -29,7 +29,8 @@ JSON: Headers = [
 
 EVENT_STREAM: Headers = [
     ("content-type", "text/event-stream"),
-    *JSON[1:],
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
     ("x-accel-buffering", "no"),  # nginx would hold events back
 ]
 

@@ -39,10 +39,15 @@ class Effects:
         reason: SessionEndReason,
         *,
         except_session: str | None = None,
-        is_done: bool = True,
+        change_pending: bool = False,
     ) -> None:
         await self._sessions.end_all(
-            user, reason, actor.client, except_session=except_session, actor=actor.user, is_done=is_done
+            user,
+            reason,
+            actor.client,
+            except_session=except_session,
+            actor=actor.user,
+            change_pending=change_pending,
         )
 
     def record(self, event: Event, actor: Actor, user: int | None = None, **detail: object) -> None:

@@ -215,5 +215,5 @@ def _set_by_type(kind: MenuType, values: dict[str, Any]) -> dict[str, Any]:
         return {}
     path = values["route_path"]
     # The consoles' router throws at a top-level path without the slash, and logs everybody out.
-    at_top = values["parent"] is None and not path.startswith("/")
-    return {"component": LAYOUT, "route_path": f"/{path}" if at_top else path}
+    lacks_slash = values["parent"] is None and not path.startswith("/")
+    return {"component": LAYOUT, "route_path": f"/{path}" if lacks_slash else path}

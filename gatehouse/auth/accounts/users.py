@@ -113,7 +113,7 @@ class UserChanges:
         session of somebody who knew that one would live on.
         """
         reason = SessionEndReason.PASSWORD
-        await self._effects.end_sessions(actor, user, reason, except_session=except_session, is_done=False)
+        await self._effects.end_sessions(actor, user, reason, except_session=except_session, change_pending=True)
 
     async def password_changed(self, actor: Actor, user: int, *, except_session: str | None = None) -> None:
         """Record a changed password, and end all sessions but `except_session`."""

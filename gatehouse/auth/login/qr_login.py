@@ -126,8 +126,9 @@ class QrLogin:
         if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
         session, evicted = await self._sessions.open_and_evict(confirmed.user, client)
-        lives = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock()) == epoch
-        if session.epoch != epoch or not (lives or confirmed.session in {each.id for each in evicted}):
+        confirming_lives = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock()) == epoch
+        confirming_evicted = confirmed.session in {each.id for each in evicted}
+        if session.epoch != epoch or not (confirming_lives or confirming_evicted):
             # The account has changed, or the session that confirmed has ended, in this moment. If that was to end all
             # sessions, it has not seen this one.
             await self._sessions.end(session.id, SessionEndReason.USER, client)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 RECOUNT_SECONDS = 600.0
 # Schemes and costs beside ours: an import brings one or two.
 OTHERS_MAX = 20
-COST = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}$"
-_ARGON2_COST = re.compile(r"\$argon2id\$v=\d+\$[a-z0-9=,]+\$")
+OUR_SCHEME_AND_COST = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}$"
+_ARGON2 = re.compile(r"\$argon2id\$v=\d+\$[a-z0-9=,]+\$")
 _BCRYPT_ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -41,7 +41,7 @@ class DecoyHashes:
     async def for_name(self, username: str) -> str:
         if self._clock() >= self._counted + RECOUNT_SECONDS:
             self._counted = self._clock()
-            found = await self._users.other_hashes(COST, OTHERS_MAX)
+            found = await self._users.other_hashes(OUR_SCHEME_AND_COST, OTHERS_MAX)
             self._others = [(share, decoy_like(example)) for share, example in found]
         digest = hmac.digest(self._key, name_key(username).encode("utf-8", "replace"), "sha256")
         chosen = int.from_bytes(digest[:8]) / 2**64
@@ -56,17 +56,17 @@ def decoy_like(stored: str) -> str:
     """One that takes as long to check."""
     if stored.startswith("$2"):
         return decoy_bcrypt(stored[:7])
-    cost = _ARGON2_COST.match(stored)
-    return decoy_argon2(cost[0] if cost else COST)
+    argon2 = _ARGON2.match(stored)
+    return decoy_argon2(argon2[0] if argon2 else OUR_SCHEME_AND_COST)
 
 
-def decoy_argon2(cost: str = COST) -> str:
+def decoy_argon2(scheme_and_cost: str = OUR_SCHEME_AND_COST) -> str:
     """For `$argon2id$v=19$m=19456,t=2,p=1$` and the like."""
 
     def random(size: int) -> str:
         return base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
 
-    return f"{cost}{random(16)}${random(32)}"
+    return f"{scheme_and_cost}{random(16)}${random(32)}"
 
 
 def decoy_bcrypt(scheme_and_cost: str) -> str:

@@ -159,10 +159,11 @@ class Sessions:
         *,
         except_session: str | None = None,
         actor: int | None = None,
-        is_done: bool = True,
+        change_pending: bool = False,
     ) -> Sequence[Session]:
-        """`is_done`: that which they end for has happened, so that who follows the ended sessions may be told of it."""
-        end_record = self._new_end_record(reason, credential_changed=is_done and reason in CREDENTIAL_CHANGES)
+        """`change_pending`: what they end for is still to happen, so the feed tells of no changed credential yet."""
+        credential_changed = reason in CREDENTIAL_CHANGES and not change_pending
+        end_record = self._new_end_record(reason, credential_changed=credential_changed)
         ended = await self._state.end_sessions_of(user, except_session, end_record)
         for session in ended:
             self._audit_end(session, reason, client, actor)

@@ -106,7 +106,8 @@ MORE_TO_SWEEP = Statement(
     "SELECT EXISTS (SELECT FROM captchas WHERE expires <= $1)"
     " OR EXISTS (SELECT FROM rates WHERE hour < floor($1 / 3600))"
     " OR EXISTS (SELECT FROM failures WHERE expires <= $1) OR EXISTS (SELECT FROM marks WHERE expires <= $1)"
-    " OR EXISTS (SELECT FROM expiring_values WHERE expires <= $1)"
+    " OR EXISTS (SELECT FROM expiring_values WHERE expires <= $1) OR EXISTS"
+    " (SELECT FROM (SELECT expires FROM ended_sessions ORDER BY position LIMIT 1) AS oldest WHERE expires <= $1)"
 )
 PING = Statement(
     "INSERT INTO meta VALUES ('ping', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING true"
