@@ -20,7 +20,7 @@ class BoundedCache(dict[K, V]):
 
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key, None)
-        if len(self) >= self.max_size:
+        while self and len(self) >= self.max_size:  # not once: another thread may have kept it from making room before
             with suppress(RuntimeError, StopIteration):  # another thread has just changed it
                 self.pop(next(iter(self)), None)
         super().__setitem__(key, value)
