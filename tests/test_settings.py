@@ -1,4 +1,4 @@
-"""Settings: what is refused together, and which files are believed."""
+"""Settings: what is refused together, which files are believed, and which variables are ignored."""
 
 from __future__ import annotations
 
@@ -49,3 +49,13 @@ def test_a_settings_file_of_somebody_else_is_refused_also_by_root(folder: Path) 
     os.chown(folder / "gatehouse.toml", 12345, 12345)
     with pytest.raises(SettingsError, match="others can write it"):
         load(environ={})
+
+
+def test_a_variable_that_is_no_setting_is_ignored_and_known() -> None:
+    given = {"GATEHOUSE_TRUSTED_PROXYS": "10.0.0.1", "GATEHOUSE_DB_SERVICE_HOST": "10.0.0.2", "GATEHOUSE_PORT": "9000"}
+    settings = load(environ={**given, "GATEHOUSE_CONFIG": "", "PATH": "/bin"})
+    assert settings.port == 9000
+    assert settings.unknown_variables == {
+        "GATEHOUSE_DB_SERVICE_HOST": "",
+        "GATEHOUSE_TRUSTED_PROXYS": "GATEHOUSE_TRUSTED_PROXIES",
+    }

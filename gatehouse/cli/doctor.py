@@ -63,6 +63,7 @@ def _findings(config: Path | None) -> list[Finding]:
     logs.configure("error", settings.log_format, cached=False)
     return [
         diagnosis.ok("settings", "all valid"),
+        *diagnosis.check_variables(settings),
         *diagnosis.check_secret(settings),
         *diagnosis.check_files(settings, config),
         *asyncio.run(_stores(settings)),

@@ -58,7 +58,7 @@ def fail(check: str, found: str, advice: str) -> Finding:
 async def diagnose(service: Service) -> AsyncIterator[Finding]:
     """Everything that a running service can say of itself."""
     settings = service.settings
-    for each in (*check_secret(settings), *check_files(settings, None)):
+    for each in (*check_variables(settings), *check_secret(settings), *check_files(settings, None)):
         yield each
     async for each in check_accounts(service):
         yield each
@@ -66,6 +66,16 @@ async def diagnose(service: Service) -> AsyncIterator[Finding]:
         yield each
     for each in (*check_test_switches(settings), *check_workers(settings), *check_network(settings)):
         yield each
+
+
+def check_variables(settings: Settings) -> Iterator[Finding]:
+    """A misspelled variable leaves its setting at the default."""
+    for name, meant in settings.unknown_variables.items():
+        yield warn(
+            "settings",
+            f"{name} is ignored: there is no such setting",
+            f"did you mean {meant}?" if meant else "unset it; docs/settings.md lists all settings",
+        )
 
 
 def check_secret(settings: Settings) -> Iterator[Finding]:

@@ -35,6 +35,8 @@ async def prepare(settings: Settings) -> str | None:
 
     Safe to run in several processes at once. Returns the administrator's password if one was generated.
     """
+    for name, meant in settings.unknown_variables.items():
+        log.warning("a variable is ignored: there is no such setting", variable=name, did_you_mean=meant or None)
     if settings.embedded_accounts or settings.embedded_state or not (settings.secret or settings.secret_file):
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_secret(settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,11 +35,13 @@ def load(
 ) -> Settings:
     """The settings in force. Raises `SettingsError` that names every problem at once."""
     problems: list[str] = []
-    given = _collect(flags or {}, os.environ if environ is None else environ, config, problems)
+    environ = os.environ if environ is None else environ
+    given = _collect(flags or {}, environ, config, problems)
     values = _parse(given, problems)
     if problems:
         raise SettingsError(problems)
-    settings = Settings(**values, sources={name: given[name].source for name in values})
+    sources = {name: given[name].source for name in values}
+    settings = Settings(**values, sources=sources, unknown_variables=_unknown_variables(environ))
     check_together(settings)
     return settings
 
@@ -58,6 +61,16 @@ def _collect(
     for name, text in flags.items():
         given[name] = SettingText(text, "--" + name.replace("_", "-"))
     return given
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Reported, not refused: they may belong to another program, or to Kubernetes, which sets some for each Service."""
+    known = [CONFIG_VARIABLE, *(PREFIX + field.name.upper() for field in setting_fields())]
+    return {
+        name: next(iter(get_close_matches(name, known, n=1, cutoff=0.85)), "")
+        for name in sorted(environ)
+        if name.startswith(PREFIX) and name not in known
+    }
 
 
 def _parse(given: Mapping[str, SettingText], problems: list[str]) -> dict[str, Any]:

@@ -181,6 +181,8 @@ class Settings:
     )
     # Not a setting: where each of those that are not at their default was found, by name.
     sources: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False, repr=False)
+    # Not a setting: variables named like one that are none, each with the setting it may be meant for, or "".
+    unknown_variables: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     @property
     def accounts_url(self) -> str:

@@ -63,6 +63,15 @@ def test_doctor_finds_wrong_settings(fresh: Terminal) -> None:
     assert outcome.out.startswith("fail settings      GATEHOUSE_PORT: expected a whole number")
 
 
+def test_doctor_and_the_start_name_a_misspelled_variable(stopped: Running) -> None:
+    stopped.env["GATEHOUSE_ISUER"] = "https://login.example.com"
+    page = Terminal(stopped.env)("doctor").out
+    assert "warn settings      GATEHOUSE_ISUER is ignored: there is no such setting" in page
+    assert "-> did you mean GATEHOUSE_ISSUER?" in page
+    with stopped:
+        assert '"variable": "GATEHOUSE_ISUER", "did_you_mean": "GATEHOUSE_ISSUER"' in stopped.output()
+
+
 @pytest.fixture
 def stopped(tmp_path: Path) -> Running:
     """A service that ran once and is not running now."""

@@ -10,6 +10,9 @@ import re
 
 # A sentence before another that is its beginning.
 _SENTENCES = {
+    "{} is ignored: there is no such setting": "{} 被忽略：没有这项设置",
+    "did you mean {}?": "是否应为 {}？",
+    "unset it; docs/settings.md lists all settings": "请取消该变量；docs/settings.md 列出了所有设置",
     "strong enough, from {}; {} older one(s) still decrypt": "强度足够，来自 {}；另有 {} 个可解密",
     "strong enough, from {}": "强度足够，来自 {}",
     "start `gatehouse serve` once, or set a random one of 32 characters or more": (
