@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts.authority import RoleGrant, may_grant
-from gatehouse.auth.accounts.users import check_values
+from gatehouse.auth.accounts.field_checks import check_fields
+from gatehouse.auth.accounts.users import USER_CHECKS
 from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.stores.accounts.users import NewUser, name_key
 
@@ -118,7 +119,7 @@ def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewU
         email=row.email,
     )
     try:
-        check_values(asdict(new))
+        check_fields(asdict(new), USER_CHECKS)
     except AccountFieldInvalid as refusal:
         raise RowInvalid(Problem.INVALID, refusal.field) from None
     return new, [_role(each, context) for each in dict.fromkeys(row.roles)]

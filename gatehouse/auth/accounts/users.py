@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.accounts.field_checks import check_fields
 from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.policy import password_problem
-from gatehouse.auth.refusals import AccountFieldInvalid, PasswordRefused
+from gatehouse.auth.refusals import PasswordRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
+    from gatehouse.auth.accounts.field_checks import Check
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
     from gatehouse.stores.accounts.users import NewUser
 
-_CHECKS: dict[str, Callable[[Any], None]] = {
+USER_CHECKS: dict[str, Check] = {
     "username": policy.check_username,
     "nickname": policy.check_nickname,
     "avatar": policy.check_avatar,
@@ -52,7 +54,7 @@ class UserChanges:
             granted = await transaction.roles({role for _, roles in entries for role in roles})
             authority.require_grant(actor, grants(granted))
             for new, roles in entries:
-                check_values(asdict(new))
+                check_fields(asdict(new), USER_CHECKS)
                 user = await transaction.add_user(replace(new, created=self._effects.now))
                 await transaction.replace_roles(user, roles)
                 added.append(user)
@@ -63,7 +65,7 @@ class UserChanges:
 
     async def edit(self, actor: Actor, user: int, values: dict[str, Any], roles: Sequence[int] | None = None) -> None:
         """Set columns, and all roles unless they are None."""
-        check_values(values)
+        check_fields(values, USER_CHECKS)
         disabled = values.get("enabled") is False
         async with self._transactions.begin() as transaction:
             target = await self._target(transaction, actor, user)
@@ -168,15 +170,6 @@ class UserChanges:
         if added or removed:
             await transaction.replace_roles(target.user.id, roles)
         return codes(added), codes(removed)
-
-
-def check_values(values: dict[str, Any]) -> None:
-    for name, check in _CHECKS.items():
-        if name in values:
-            try:
-                check(values[name])
-            except ValueError as problem:
-                raise AccountFieldInvalid(name, str(problem)) from None
 
 
 def grants(roles: Sequence[StoredRole]) -> list[RoleGrant]:

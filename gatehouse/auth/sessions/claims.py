@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.stores.accounts.users import CHOSEN_DEPARTMENTS
+from gatehouse.stores.accounts.roles import DataScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gatehouse.stores.accounts.users import Profile, RoleDataScope
-
-# Which rows a business backend shows to a role: `roles.data_scope`. Chosen departments have the fifth number.
-ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT, OWN_ROWS = 1, 2, 3, 4
 
 
 class ClaimSet(NamedTuple):
@@ -48,20 +45,20 @@ def profile_claims(profile: Profile, claim_set: ClaimSet) -> dict[str, Any]:
 
 def data_scope_claims(scopes: tuple[RoleDataScope, ...]) -> list[dict[str, Any]]:
     """Never empty: those backends show every row to a user whose token holds no data scope."""
-    return [_data_scope_claim(scope) for scope in scopes] or [_claim("", OWN_ROWS)]
+    return [_data_scope_claim(scope) for scope in scopes] or [_claim("", DataScope.OWN)]
 
 
 def _data_scope_claim(scope: RoleDataScope) -> dict[str, Any]:
-    if scope.scope == CHOSEN_DEPARTMENTS and scope.departments:
-        return _claim(scope.role, CHOSEN_DEPARTMENTS, scope.departments)
-    if scope.scope in {ALL_ROWS, DEPARTMENT_AND_BELOW, DEPARTMENT}:
+    if scope.scope == DataScope.CHOSEN and scope.departments:
+        return _claim(scope.role, scope.scope, scope.departments)
+    if scope.scope in {DataScope.ALL, DataScope.DEPARTMENT_AND_BELOW, DataScope.DEPARTMENT}:
         return _claim(scope.role, scope.scope)
     # Own rows, an unknown scope, or no chosen department: an empty list might be read as no condition.
-    return _claim(scope.role, OWN_ROWS)
+    return _claim(scope.role, DataScope.OWN)
 
 
 def _claim(role: str, scope: int, departments: tuple[int, ...] = ()) -> dict[str, Any]:
-    return {"roleCode": role, "dataScope": scope, "customDeptIds": departments}
+    return {"roleCode": role, "dataScope": int(scope), "customDeptIds": departments}
 
 
 def reductions(claims: dict[str, Any]) -> Iterator[dict[str, Any]]:

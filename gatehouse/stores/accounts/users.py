@@ -124,7 +124,6 @@ _CHOSEN_DEPARTMENTS = (
     .where(role_departments.c.role.in_(bindparam("roles", expanding=True)))
     .order_by(role_departments.c.department)
 )
-CHOSEN_DEPARTMENTS = DataScope.CHOSEN.value
 _EVERY_PERM = union(select(role_perms.c.perm), select(menus.c.perm).where(menus.c.perm != ""))
 
 
@@ -171,7 +170,7 @@ class Users:
             return Profile(profile, (), ())
         enabled = await self._database.fetch_rows(_ENABLED_ROLES, user=user)
         perms = await self._database.fetch_rows(_PERMS, roles=[role.id for role in enabled])
-        chosen = await self._chosen_departments([role.id for role in enabled if role.data_scope == CHOSEN_DEPARTMENTS])
+        chosen = await self._chosen_departments([role.id for role in enabled if role.data_scope == DataScope.CHOSEN])
         return Profile(
             profile,
             tuple(role.code for role in enabled),
