@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+EMPTY_TEXT: Json = {"type": "string", "maxLength": 0}
+
 
 def document(settings: Settings) -> Json:
     shown = operations(settings)
@@ -57,7 +59,21 @@ def _schemas(shown: Sequence[Operation]) -> tuple[dict[Any, Json], Json]:
     """The schema of each body and each data, and the components they refer to."""
     types = list({kind: None for operation in shown for kind in (operation.body, operation.data) if kind is not None})
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    for operation in shown:
+        if isinstance(operation.body, type):
+            _allow_empty_text(components[operation.body.__name__])
     return dict(zip(types, schemas, strict=True)), components
+
+
+def _allow_empty_text(body: Json) -> None:
+    """`http/request.py` takes an empty text for a missing field, also where the field is a number or a list."""
+    for name, field in body["properties"].items():
+        if name not in body.get("required", ()) and not _allows_text(field):
+            body["properties"][name] = field | {"anyOf": [*field["anyOf"], EMPTY_TEXT]}
+
+
+def _allows_text(schema: Json) -> bool:
+    return schema.get("type") == "string" or any(map(_allows_text, schema.get("anyOf", ())))
 
 
 def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:

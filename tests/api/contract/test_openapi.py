@@ -39,6 +39,13 @@ def is_wrong_without_headers(case: schemathesis.Case) -> bool:
     return any(part.mode is INVALID for location, part in parts if location is not ParameterLocation.HEADER)
 
 
+def test_an_empty_text_is_described_where_a_number_may_be_missing(client: httpx.Client) -> None:
+    body = {"name": "Warehouse", "sort": "", "status": ""}
+    assert client.post("/api/v1/depts", json=body, headers=bearer(login(client))).status_code == 200
+    described = client.get("/openapi.json").json()["components"]["schemas"]["DepartmentBody"]["properties"]
+    assert all({"type": "string", "maxLength": 0} in described[name]["anyOf"] for name in ("sort", "status"))
+
+
 @pytest.mark.parametrize(
     ("operation", "mode"), CASES, ids=[f"{case[0].method} {case[0].path} {case[1].value}" for case in CASES]
 )

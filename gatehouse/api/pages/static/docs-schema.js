@@ -18,7 +18,7 @@ export function fields(schema, prefix = "") {
   const required = new Set(whole.required);
   const either = new Set((whole.anyOf ?? []).flatMap((part) => part.required ?? []));
   return Object.entries(whole.properties ?? {}).flatMap(([name, given]) => {
-    const property = withoutNull(given);
+    const property = withoutEmpty(given);
     const path = prefix + name;
     const inner = property.type === "array" ? resolve(property.items) : property;
     const nested = inner.properties ? fields(inner, property.type === "array" ? `${path}[].` : `${path}.`) : [];
@@ -48,13 +48,13 @@ function fieldRow({ path, need, type, text }) {
 }
 
 export function parameterRow(parameter) {
-  const schema = withoutNull(parameter.schema);
+  const schema = withoutEmpty(parameter.schema);
   const need = parameter.required ? "required" : "";
   return fieldRow({ path: parameter.name, need, type: typeOf(schema), text: parameter.description ?? describe(schema) });
 }
 
-function withoutNull(schema) {
-  const choices = schema.anyOf?.filter((choice) => choice.type !== "null");
+function withoutEmpty(schema) {
+  const choices = schema.anyOf?.filter((choice) => choice.type !== "null" && choice.maxLength !== 0);
   return resolve(choices?.length === 1 ? { ...schema, ...choices[0], anyOf: undefined } : schema);
 }
 
