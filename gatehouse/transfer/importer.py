@@ -14,6 +14,7 @@ import msgspec
 
 from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
+from gatehouse.auth.perms import ROOT
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.bulk import AddedUser, Batch, Bulk, ChangedUser
 from gatehouse.stores.accounts.departments import Department, Departments
@@ -73,6 +74,7 @@ class Importer:
         import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
         self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
+        await self._invalidate_root_users()
         context = Context(departments, root, codes, source.source_roles, self._overwrite_passwords, self._clock())
         total, done, seen = await source.count(), 0, Seen()
         async for read, rows in source.users():
@@ -134,6 +136,11 @@ class Importer:
                 await self._state.raise_epochs(await self._roles.holders(existing[role.code].id), self._clock())
         return frozenset(existing) | {role.code for role in wanted}
 
+    async def _invalidate_root_users(self) -> None:
+        """They have every perm that roles and menus carry, so their profiles change with both."""
+        if not self._dry_run and (root := await self._roles.by_code(ROOT)):
+            await self._state.raise_epochs(await self._roles.holders(root.id), self._clock())
+
     async def _import_users(self, rows: Sequence[SourceUser], context: Context, seen: Seen) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
         existing_users = [
@@ -177,10 +184,15 @@ class Importer:
                 for change in decided.changed
             ],
         )
-        # The id of a replaced administrator belongs to another user with this commit. Its sessions end before, so that
-        # a run killed in between leaves none that would open the other's account; and after, for one opened since.
+        # The id of a replaced administrator belongs to another user with this commit, and an old password may have been
+        # stolen. Such sessions end before, because a run killed in between finds nothing to change when it is repeated;
+        # and after, for those opened since.
         for user in removed:
             await self._sessions.end_all(user.id, SessionEndReason.DELETED, IMPORT_CLIENT)
+        for change in decided.changed:
+            if "password_hash" in change.values:
+                user_id = change.existing.user.id
+                await self._sessions.end_all(user_id, SessionEndReason.PASSWORD, IMPORT_CLIENT, change_pending=True)
         await self._bulk.write_users(batch)
         await self._state.raise_epochs(
             [user.id for user in removed] + [change.existing.user.id for change in decided.changed], self._clock()

@@ -11,7 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from gatehouse.auth.accounts.authority import OPERATOR
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.menus import Menu, MenuType
+from gatehouse.stores.accounts.users import NewUser
 from gatehouse.transfer.export import export
 from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.files import UserFile
@@ -19,6 +21,7 @@ from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.rows import Source, Summary
 from gatehouse.transfer.youlai import open_youlai
 from tests.support.inprocess import InProcess
+from tests.support.running import PASSWORD
 from tests.transfer.console import NEW, OLD, Version, sample_console
 
 COLUMNS = {
@@ -81,6 +84,22 @@ def bring_youlai(gatehouse: InProcess, url: str, *, dry_run: bool = False) -> Su
             ).run(source)
 
     return gatehouse.run(work())
+
+
+def test_root_has_the_perms_of_imported_buttons_with_the_next_request(engines: None, tmp_path: Path) -> None:
+    before_shop, with_shop = (sample_console(f"sqlite:///{tmp_path / name}") for name in ("before.db", "with.db"))
+    with_shop.menu(20, "shop:order:ship")
+    with_shop.role(4, "SHOP", 20)
+    before_shop.write()
+    with_shop.write()
+    with InProcess(tmp_path / "data") as gatehouse:
+        bring_youlai(gatehouse, before_shop.url)
+        accounts = gatehouse.service.accounts
+        gatehouse.run(accounts.add_user(NewUser("keeper", "Keeper", hash_password(PASSWORD), 1, 0), ["ROOT"]))
+        token = gatehouse.login("keeper").data["accessToken"]
+        before = set(gatehouse.me(token).data["perms"])
+        bring_youlai(gatehouse, with_shop.url)
+        assert set(gatehouse.me(token).data["perms"]) - before == {"shop:order:ship"}
 
 
 def menus(gatehouse: InProcess) -> dict[int, Menu]:

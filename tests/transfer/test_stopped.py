@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import pytest
+
+from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.stores.accounts.bulk import Batch, Bulk
+from gatehouse.transfer.files import UserFile
+from gatehouse.transfer.importer import Importer
+from tests.support.inprocess import InProcess
 from tests.transfer.conftest import Place
 from tests.transfer.console import sample_console
 
@@ -37,6 +46,32 @@ def test_a_killed_run_can_be_run_again(place: Place, sqlite_url: str) -> None:
     assert told["users"] == {"added": PEOPLE + 3 - there, "changed": 0, "unchanged": there}
     assert count(place, "users") == PEOPLE + 3
     assert count(place, "user_roles") == 3 + 2 * PEOPLE
+
+
+def test_sessions_of_an_old_password_are_gone_if_the_run_stops_after_the_new_one_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "people.jsonl"
+    file.write_text(json.dumps({"username": "admin", "passwordHash": hash_password("another passphrase")}) + "\n")
+    write_users = Bulk.write_users
+
+    async def stop_after(bulk: Bulk, batch: Batch) -> None:
+        await write_users(bulk, batch)
+        raise KeyboardInterrupt
+
+    with InProcess(tmp_path / "data") as gatehouse:
+        service, token = gatehouse.service, gatehouse.login().data["accessToken"]
+        importer = Importer(
+            database=service.database,
+            state=service.state,
+            sessions=service.sessions,
+            clock=service.clock,
+            overwrite_passwords=True,
+        )
+        monkeypatch.setattr(Bulk, "write_users", stop_after)
+        with pytest.raises(KeyboardInterrupt):
+            gatehouse.run(importer.run(UserFile(file)))
+        assert gatehouse.me(token).status == 401
 
 
 def count(place: Place, table: str, where: str = "1") -> int:

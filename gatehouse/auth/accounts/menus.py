@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.accounts.field_checks import check_field, contract_name
+from gatehouse.auth.accounts.roles import root_users
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
@@ -81,6 +82,8 @@ class MenuChanges:
             parent = values["parent"]
             check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
             menu = await transaction.add_menu(**{"created": self._effects.now, **values})
+            affected = await root_users(transaction, {values["perm"]} - {""})
+        await self._effects.invalidate(affected)
         self._effects.record(Event.MENU_ADDED, actor, menu=menu, name=values["name"])
         return menu
 
@@ -94,6 +97,8 @@ class MenuChanges:
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             if values:
                 await transaction.set_menu(menu, **values)
+            affected = await root_users(transaction, values.keys() & {"perm"})
+        await self._effects.invalidate(affected)
         if values:
             self._effects.record(Event.MENU_CHANGED, actor, menu=menu, changed=sorted(values))
 
@@ -101,7 +106,10 @@ class MenuChanges:
         """With everything below it. Roles keep their perms, which belong to the role and not to the button."""
         async with self._transactions.begin() as transaction:
             name = (await transaction.menu(menu)).name
+            menus = await transaction.all_menus()
             gone = await transaction.delete_menu(menu)
+            affected = await root_users(transaction, [each.perm for each in menus if each.id in gone and each.perm])
+        await self._effects.invalidate(affected)
         self._effects.record(Event.MENU_DELETED, actor, menu=menu, name=name, with_below=len(gone) - 1)
         return gone
 
@@ -134,7 +142,7 @@ class MenuChanges:
             await transaction.replace_menus(role, shown)
             affected = [
                 *await transaction.holders([role]),
-                *(await transaction.holders_by_code(ROOT) if denied or allowed else []),
+                *await root_users(transaction, denied | set(allowed)),
             ]
         await self._effects.invalidate(affected)
         self._effects.record(

@@ -14,7 +14,7 @@ from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
@@ -49,7 +49,7 @@ class RoleChanges:
             role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
             await transaction.allow(role, perms)
             await transaction.replace_departments(role, chosen)
-            affected = await self._root_users(transaction, perms)
+            affected = await root_users(transaction, perms)
         await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_ADDED, actor, role=values["code"], perms=list(perms))
         return role
@@ -81,9 +81,10 @@ class RoleChanges:
             for role in found:
                 grant = RoleGrant(role.code, role.perms)
                 authority.require_define_role(actor, grant, grant)
-            holders = await transaction.holders(roles)
+            perms = {perm for role in found for perm in role.perms}
+            affected = [*await transaction.holders(roles), *await root_users(transaction, perms)]
             await transaction.delete_roles(roles)
-        await self._effects.invalidate(holders)
+        await self._effects.invalidate(affected)
         for role in found:
             self._effects.record(Event.ROLE_DELETED, actor, role=role.code)
 
@@ -94,7 +95,7 @@ class RoleChanges:
             added = [perm for perm in perms if perm not in role.perms]
             _require_perms(actor, role, role.perms | set(perms))
             await transaction.allow(role.id, added)
-            affected = [*await transaction.holders([role.id]), *await self._root_users(transaction, added)]
+            affected = [*await transaction.holders([role.id]), *await root_users(transaction, added)]
         await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, allowed=list(perms))
 
@@ -107,7 +108,7 @@ class RoleChanges:
                     raise Missing(f"role {code!r} does not give {perm!r}")
             _require_perms(actor, role, role.perms)
             await transaction.deny(role.id, [name for perm in perms for name in names_of(perm)])
-            affected = [*await transaction.holders([role.id]), *await self._root_users(transaction, perms)]
+            affected = [*await transaction.holders([role.id]), *await root_users(transaction, perms)]
         await self._effects.invalidate(affected)
         self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
 
@@ -122,14 +123,15 @@ class RoleChanges:
             _require_perms(actor, before, before.perms | set(allowed))
             await transaction.allow(role, allowed)
             await transaction.deny(role, denied)
-            affected = [*await transaction.holders([role]), *await self._root_users(transaction, [*allowed, *denied])]
+            affected = [*await transaction.holders([role]), *await root_users(transaction, [*allowed, *denied])]
         await self._effects.invalidate(affected)
         if allowed or denied:
             self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, allowed=allowed, denied=denied)
 
-    async def _root_users(self, transaction: AccountTransaction, perms: Iterable[str]) -> list[int]:
-        """Users with the role ROOT have every perm that exists, so their profiles change with the perms."""
-        return await transaction.holders_by_code(ROOT) if perms else []
+
+async def root_users(transaction: AccountTransaction, perms: Collection[str]) -> list[int]:
+    """Users with the role ROOT have every perm that exists, so their profiles change when any of these do."""
+    return await transaction.holders_by_code(ROOT) if perms else []
 
 
 def check_perms(perms: Iterable[str]) -> None:

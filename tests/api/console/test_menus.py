@@ -155,6 +155,24 @@ def test_a_menu_is_made_read_changed_and_deleted(console: Console) -> None:
     console.refused("C0113", "GET", f"menus/{made['id']}/form")
 
 
+def test_the_perm_of_a_button_is_roots_with_the_next_request(console: Console, gatehouse: InProcess) -> None:
+    gatehouse.run(gatehouse.service.accounts.add_role("ROOT", "Root"))
+    gatehouse.run(gatehouse.service.accounts.grant("admin", ["ROOT"]))
+
+    def shop_perms() -> list[str]:
+        return [perm for perm in console.get("users/me")["perms"] if perm.startswith("shop:")]
+
+    assert shop_perms() == []
+    button = {"type": "B", "parentId": menu_called(console, "Users")["id"], "name": "Ship", "perm": "shop:order:ship"}
+    console.done("POST", "menus", button)
+    assert shop_perms() == ["shop:order:ship"]
+    made = menu_called(console, "Ship")["id"]
+    console.done("PUT", f"menus/{made}", button | {"perm": "shop:order:send"})
+    assert shop_perms() == ["shop:order:send"]
+    console.done("DELETE", f"menus/{made}")
+    assert shop_perms() == []
+
+
 def test_a_folder_goes_with_all_that_is_below_it(console: Console) -> None:
     console.done("POST", "menus", {"type": "C", "name": "Shop", "routePath": "/shop"})
     top = menu_called(console, "Shop")
