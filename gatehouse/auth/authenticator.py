@@ -19,7 +19,7 @@ from gatehouse.auth.audit import (
 )
 from gatehouse.auth.principal import Principal
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
-from gatehouse.auth.sessions.tokens import TokenSet
+from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,7 @@ class Authenticator:
             await self._throttle.admit_refresh(client.address)
             raise self._refresh_failed(RefreshFailure.NOT_OURS, client)
         session_id, generation = known
+        await self._read_before_rotation(session_id)
         try:
             limits = self._throttle.refresh_limits(client.address)
             did_rotate, session = await self._sessions.refresh(session_id, generation, client, limits)
@@ -92,6 +93,19 @@ class Authenticator:
         outcome = RefreshOutcome.ROTATED if did_rotate else RefreshOutcome.REPEATED
         self._audit.record(Event.REFRESH, client, user=session.user, session=session.id, reason=outcome)
         return tokens
+
+    async def _read_before_rotation(self, session_id: str) -> None:
+        """Read what the new tokens are made of while a failure still leaves the refresh token unused.
+
+        After the rotation, a client that cannot get its tokens until the grace window is over would be taken for a
+        thief.
+        """
+        self._access.require_signer()
+        user = user_of_session(session_id)
+        if not self._profiles.is_cached(user):
+            epoch = await self._sessions.live_epoch(session_id, user, self._clock())
+            if epoch is not None:
+                await self._profiles.get(user, epoch)
 
     def _refresh_failed(
         self, reason: RefreshFailure, client: ClientInfo, session: str | None = None, user: int | None = None

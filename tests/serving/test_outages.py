@@ -176,6 +176,7 @@ def test_a_profile_that_is_not_remembered_needs_postgresql(house: House) -> None
         assert_unavailable(refresh(house.client, tokens))
     answer = back_within(RETURN_SECONDS, lambda: house.client.get(ME, headers=bearer(tokens)))
     assert answer.status_code == 200, "the outage has ended no session"
+    assert refresh(house.client, tokens).status_code == 200
 
 
 def test_a_worker_that_starts_without_postgresql_serves_when_it_is_back(house: House) -> None:

@@ -39,6 +39,11 @@ class Profiles:
         self._clock = clock
         self._cache: BoundedCache[int, CachedProfile] = BoundedCache(CACHE_SIZE)
 
+    def is_cached(self, user: int) -> bool:
+        """Whether it is cached under the epoch of its last read; the current one may be another."""
+        entry = self._cache.get(user)
+        return entry is not None and self._clock() < entry.until
+
     async def get(self, user: int, epoch: int) -> CachedProfile | None:
         """The profile of an enabled user; None if the user is disabled or gone."""
         entry = self._cache.get(user)

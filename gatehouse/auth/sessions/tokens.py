@@ -63,6 +63,10 @@ def new_session_id(user: int) -> str:
     return f"{user}-{secrets.token_urlsafe(16)}"
 
 
+def user_of_session(session: str) -> int:
+    return int(session.partition("-")[0])
+
+
 class RefreshTokens:
     def __init__(self, *keys: bytes) -> None:
         self.rekey(*keys)
@@ -113,6 +117,10 @@ class AccessTokens:
         self._warned_users: set[int] = set()  # users whose warning was logged
         self._verified: BoundedCache[str, Claims] = BoundedCache(CACHE_SIZE)
         self._key_ring_version = ring.version
+
+    def require_signer(self) -> None:
+        """Raises `StoreUnavailable` as long as there is no key to sign with."""
+        _ = self._ring.signer
 
     def make(self, profile: Profile, session: str, now: float, expires: float) -> str:
         claims = {

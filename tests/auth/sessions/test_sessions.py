@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,7 +21,9 @@ from hypothesis.stateful import (
 
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.auth.sessions.profiles import CACHE_TTL_SECONDS
+from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.stores.errors import StoreUnavailable
 from tests.support.factors import App
 from tests.support.inprocess import InProcess
 from tests.support.people import change_user
@@ -231,6 +234,22 @@ def test_the_grace_window_does_not_slide(gatehouse: InProcess) -> None:
     gatehouse.clock.move(0.4)
     assert gatehouse.refresh(first["refreshToken"]).code == "A0231"
     assert gatehouse.refresh(second["refreshToken"]).code == "A0231"
+
+
+@pytest.mark.parametrize("lost", ["accounts", "signing keys"])
+def test_a_refresh_that_cannot_be_answered_uses_nothing_up(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    tokens = gatehouse.login().data
+    gatehouse.clock.move(CACHE_TTL_SECONDS + 1)
+    with monkeypatch.context() as outage:
+        if lost == "accounts":
+            outage.setattr(Users, "profile", AsyncMock(side_effect=StoreUnavailable("lost")))
+        else:
+            outage.setattr(gatehouse.service.key_ring, "_signer", None)
+        assert gatehouse.refresh(tokens["refreshToken"]).status == 503
+    gatehouse.clock.move(GRACE + 1)
+    assert gatehouse.refresh(tokens["refreshToken"]).status == 200
 
 
 def test_roles_and_perms_are_read_anew_and_show_on_the_next_request(gatehouse: InProcess) -> None:
