@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 
 from gatehouse.client import wire
-from gatehouse.client.errors import NotLoggedIn, SessionEnded, Unavailable, Unreachable
+from gatehouse.client.errors import GatehouseError, NotLoggedIn, SessionEnded, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,11 +97,13 @@ class Client:
             now = self._clock()
             try:
                 data = self._send(call)
-            except (Unreachable, Unavailable) as problem:
+            except GatehouseError as problem:
                 # The answer may be what got lost. The service answers a repeated token with its successor.
-                if isinstance(problem, Unavailable):
+                if not wire.may_be_lost(problem):
+                    raise
+                if not isinstance(problem, Unreachable):
                     time.sleep(wire.REFRESH_PAUSE_SECONDS)
-                data = self._send(call)
+                data = self._send(call._replace(seconds=None))
         except SessionEnded:
             self._tokens = None
             raise

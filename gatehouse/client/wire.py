@@ -22,7 +22,7 @@ SUCCESS = "00000"
 # A token is renewed this many seconds before it expires, or in the last tenth of a shorter life.
 RENEW_MARGIN_SECONDS = 30.0
 # A refresh whose answer is lost must be repeated within the grace window of the service (`GATEHOUSE_REFRESH_GRACE`,
-# 10 s by default); later it would be taken for theft. So its answer is not awaited for longer than this.
+# 10 s by default); later it would be taken for theft. So the first answer is not awaited for longer than this.
 REFRESH_SECONDS = 3.0
 # Before a refresh is repeated that the service could not answer.
 REFRESH_PAUSE_SECONDS = 1.0
@@ -62,7 +62,7 @@ class User:
 
 
 class Call(NamedTuple):
-    """One request. `query` is the query string, which is left out of logs; `seconds` limits the time it may take."""
+    """One request. `query` is the query string, which is left out of logs; `seconds` limits each phase of it."""
 
     method: str
     path: str
@@ -127,6 +127,11 @@ def read(response: httpx.Response) -> dict[str, Any]:
         retry_after=int(retry_after) if retry_after.isdecimal() else None,
         request_id=response.headers.get("x-request-id", ""),
     )
+
+
+def may_be_lost(problem: GatehouseError) -> bool:
+    """Whether the request may have been carried out: no answer came, or a 5xx, perhaps of a proxy."""
+    return problem.status == 0 or problem.status >= 500
 
 
 def _envelope(response: httpx.Response) -> dict[str, Any]:

@@ -54,6 +54,7 @@ class Counting(httpx.HTTPTransport):
         self.refreshes = 0
         self.lose_answers = 0
         self.unavailable = 0
+        self.bad_gateway = 0
         self.waits: list[float] = []
         self._lock = threading.Lock()
 
@@ -67,6 +68,10 @@ class Counting(httpx.HTTPTransport):
                     self.unavailable -= 1
                     response.close()
                     return httpx.Response(503, json={"code": "C0300", "data": None, "msg": "a store is not available"})
+                if self.bad_gateway:
+                    self.bad_gateway -= 1
+                    response.close()
+                    return httpx.Response(502, html="<h1>502 Bad Gateway</h1>")
                 if self.lose_answers:
                     self.lose_answers -= 1
                     response.read()
@@ -178,16 +183,17 @@ def test_nothing_is_renewed_before_it_is_due(service: Running) -> None:
         assert transport.refreshes == 1
 
 
-@pytest.mark.parametrize("fault", ["lose_answers", "unavailable"])
+@pytest.mark.parametrize("fault", ["lose_answers", "unavailable", "bad_gateway"])
 def test_a_lost_answer_to_a_refresh_logs_nobody_out(service: Running, fault: str) -> None:
     """Nor a 503: the store may have rotated all the same, and been too slow to say so."""
     transport = Counting()
-    with Client(service.url, transport=transport) as client:
+    with Client(service.url, transport=transport, timeout=20.0) as client:
         log_in(client)
         setattr(transport, fault, 1)
         client.refresh()
         assert (transport.refreshes, generation(client)) == (2, 2)
         assert client.me().id == 1
+    assert transport.waits[1] == 20.0, "there is no third try to leave time for"
 
 
 @pytest.mark.parametrize("timeout", [10.0, 1.0])

@@ -101,9 +101,9 @@ export function renew(stale) {
 }
 
 async function refreshed(refreshToken) {
-  const send = () => call("POST", "auth/refresh-token", { body: { refreshToken }, limit: REFRESH_LIMIT });
+  const send = (limit) => call("POST", "auth/refresh-token", { body: { refreshToken }, limit });
   try {
-    return await send();
+    return await send(REFRESH_LIMIT);
   } catch (failure) {
     if (failure.code !== "offline" && failure.status < 500) throw failure;
     await new Promise((resume) => setTimeout(resume, REFRESH_PAUSE));
