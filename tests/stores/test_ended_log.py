@@ -10,7 +10,6 @@ import pytest
 from gatehouse.stores.state.protocol import EndRecord, Session, State
 from tests.stores.conftest import Opener
 
-# A stream is trimmed by the clock of its server.
 NOW = time.time()
 KEEP = 7200
 
@@ -112,6 +111,14 @@ async def test_entries_go_when_they_can_matter_no_more(state: State) -> None:
     await state.open_session(session("new"), 50)
     await state.end_session(session("new").id, end_record())
     assert (session("new").id, "logout") in await read(state, position)
+
+
+async def test_a_server_whose_clock_differs_keeps_what_matters(state: State) -> None:
+    ahead, number = NOW + 10 * KEEP, 300  # a stream is trimmed in steps of a hundred entries
+    for each in range(number):
+        await state.open_session(session(f"n{each}", opened=ahead, ends=ahead + KEEP), 5000)
+        await state.end_session(session(f"n{each}").id, end_record(at=ahead))
+    assert len(await read(state)) == number
 
 
 async def test_too_many_entries_push_the_oldest_out_and_a_reader_who_missed_them_is_told(

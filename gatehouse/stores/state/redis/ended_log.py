@@ -72,9 +72,8 @@ def end_record_arguments(end_record: EndRecord | None) -> tuple[Argument, ...]:
     """The arguments of `record_ended.lua`."""
     if end_record is None:
         return ()
-    oldest = f"{max(0, int((end_record.at - end_record.kept_seconds) * 1000))}-0"
     changed = int(end_record.credential_changed)
-    return repr(end_record.at), end_record.reason, oldest, ENDED_SESSIONS_MAX, end_record.kept_seconds, changed
+    return repr(end_record.at), end_record.reason, ENDED_SESSIONS_MAX, end_record.kept_seconds, changed
 
 
 def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedLogPage:

@@ -1,4 +1,4 @@
 -- Add to the log of ended sessions alone: the second call on a Cluster.
 --   keys  the log, twice
---   in    the six arguments of `record_ended`, then the sessions
-for i = 7, #ARGV do record_ended(ARGV[i], 1) end
+--   in    the five arguments of `record_ended`, then the sessions
+for i = 6, #ARGV do record_ended(ARGV[i], 1) end
