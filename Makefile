@@ -38,7 +38,7 @@ check: $(VENV)/dev.done  ## formatting, lint, types, imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench.done  ## how fast it is, beside its yardsticks (needs wrk; five to six minutes)
+bench: $(VENV)/bench.done  ## how fast it is, beside its baselines (needs wrk; five to six minutes)
 	$(BIN)/python -m benchmarks.speed
 
 fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each reader

@@ -1,1 +1,1 @@
-"""How fast Gatehouse is, measured beside its yardsticks in one run. `make bench` runs `benchmarks.speed`."""
+"""How fast Gatehouse is, measured beside its baselines in one run. `make bench` runs `benchmarks.speed`."""

@@ -1,4 +1,4 @@
-"""`make bench`: every operation beside its yardstick, interleaved, several rounds, in one table.
+"""`make bench`: every operation beside its baseline, interleaved, several rounds, in one table.
 
 Limits are on, as deployed, and so high that none refuses; what a limit is counted for is measured with limits off too.
 
@@ -23,9 +23,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.baselines import BareServer, captcha_library, raw_hashes, raw_refreshes
 from benchmarks.load import LOAD_CORE, SERVER_CORE, Load, counted_p99, middle, require_wrk, spread, staying_on, wrk
 from benchmarks.subject import HIGH_LIMITS, Subject
-from benchmarks.yardsticks import BareServer, captcha_library, raw_hashes, raw_refreshes
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 from tests.support.engines import RedisServer
@@ -36,15 +36,15 @@ PARTS = ("me", "captcha", "refresh", "login", "redis")
 
 @dataclass
 class Row:
-    """One operation: what was measured, its yardstick's median rate, their ratio, and what is asked at least."""
+    """One operation: what was measured, its baseline's median rate, their ratio, and what is asked at least."""
 
     operation: str
     engine: str
     workers: int
     load: Load
     spread: float
-    yardstick: str
-    yardstick_rate: float
+    baseline: str
+    baseline_rate: float
     ratio: float
     asked: float
 
@@ -58,23 +58,33 @@ class Bench:
         self.facts: dict[str, Any] = {}
 
     def compare(
-        self, operation: str, ours: Callable[[], Load], yardstick: str, theirs: Callable[[], float], asked: float,
+        self, operation: str, ours: Callable[[], Load], baseline: str, theirs: Callable[[], float], asked: float,
         engine: str = "embedded",
     ) -> None:  # fmt: skip
         """Ours and theirs by turns, so that what else the machine does falls on both."""
-        yards, loads = [], []
+        baseline_rates, loads = [], []
         for _ in range(self.rounds):
-            yards.append(theirs())
+            baseline_rates.append(theirs())
             loads.append(ours())
-        self.add(operation, loads, yardstick, yards, asked, engine)
+        self.add(operation, loads, baseline, baseline_rates, asked, engine)
 
     def add(
-        self, operation: str, loads: list[Load], yardstick: str, yards: list[float], asked: float, engine: str,
+        self, operation: str, loads: list[Load], baseline: str, baseline_rates: list[float], asked: float, engine: str,
     ) -> None:  # fmt: skip
-        ratio = statistics.median(load.rate / yard for load, yard in zip(loads, yards, strict=True))
-        row = Row(operation, engine, 1, middle(loads), spread(loads), yardstick, statistics.median(yards), ratio, asked)
+        ratio = statistics.median(load.rate / rate for load, rate in zip(loads, baseline_rates, strict=True))
+        row = Row(
+            operation,
+            engine,
+            1,
+            middle(loads),
+            spread(loads),
+            baseline,
+            statistics.median(baseline_rates),
+            ratio,
+            asked,
+        )
         self.rows.append(row)
-        print(f"  {operation} ({engine}): {row.load.rate:,.0f}/s, {ratio:.2f} of {yardstick}", flush=True)
+        print(f"  {operation} ({engine}): {row.load.rate:,.0f}/s, {ratio:.2f} of {baseline}", flush=True)
 
     def hit(self, url: str, **options: Any) -> Load:
         return wrk(url, seconds=self.seconds, connections=MAX_CONNECTIONS, **options)
@@ -122,18 +132,18 @@ def captcha(bench: Bench, subject: Subject) -> None:
 def refresh(bench: Bench, subjects: dict[tuple[str, str], Subject], engine: str = "embedded") -> None:
     """By signing algorithm and by limits, by turns: so they are compared with each other too."""
     loads: dict[tuple[str, str], list[Load]] = {kind: [] for kind in subjects}
-    yards: dict[str, list[float]] = {algorithm: [] for algorithm, _ in subjects}
+    baseline_rates: dict[str, list[float]] = {algorithm: [] for algorithm, _ in subjects}
     for _ in range(bench.rounds):
-        for algorithm, rates in yards.items():
+        for algorithm, rates in baseline_rates.items():
             with staying_on(SERVER_CORE):
                 rates.append(raw_refreshes(bench.seconds, algorithm))
         for kind, subject in subjects.items():
             script = subject.refresh_script(bench.folder, MAX_CONNECTIONS + 4)
             loads[kind].append(bench.hit(subject.url(REFRESH), script=script))
     for algorithm, limits in subjects:
-        yardstick = f"1 {algorithm} signature + 1 synced write"
+        baseline = f"1 {algorithm} signature + 1 synced write"
         name = f"refresh, {algorithm}, limits {limits}"
-        bench.add(name, loads[algorithm, limits], yardstick, yards[algorithm], 0.60, engine)
+        bench.add(name, loads[algorithm, limits], baseline, baseline_rates[algorithm], 0.60, engine)
 
 
 def embedded_refresh(bench: Bench, subject: Subject, folder: Path) -> None:
@@ -199,7 +209,7 @@ def storm(bench: Bench, subject: Subject, folder: Path, headers: dict[str, str],
 
 
 def show(bench: Bench) -> None:
-    table = Table(title="Gatehouse beside its yardsticks, one worker on one core, the load on another")
+    table = Table(title="Gatehouse beside its baselines, one worker on one core, the load on another")
     for heading in (
         "operation",
         "engine",
@@ -207,17 +217,17 @@ def show(bench: Bench) -> None:
         "spread",
         "p50 ms",
         "p99 ms",
-        "yardstick",
+        "baseline",
         "its rate",
         "ratio",
         "asked",
     ):
-        table.add_column(heading, justify="left" if heading in {"operation", "engine", "yardstick"} else "right")
+        table.add_column(heading, justify="left" if heading in {"operation", "engine", "baseline"} else "right")
     for row in bench.rows:
         failed = f" ({row.load.bad + row.load.errors} failed)" if row.load.bad + row.load.errors else ""
         table.add_row(
             row.operation, row.engine, f"{row.load.rate:,.0f}{failed}", f"{row.spread:.0%}", f"{row.load.p50:.2f}",
-            f"{row.load.p99:.2f}", row.yardstick, f"{row.yardstick_rate:,.0f}", f"{row.ratio:.2f}", f"{row.asked:g}",
+            f"{row.load.p99:.2f}", row.baseline, f"{row.baseline_rate:,.0f}", f"{row.ratio:.2f}", f"{row.asked:g}",
         )  # fmt: skip
     console = Console(width=150)
     console.print(table)

@@ -1,6 +1,6 @@
-"""Every refusal that a caller can get, apart from errors of HTTP itself.
+"""The refusals of the rules. Those of the stores are in `stores/errors.py`, those of HTTP itself in `api/http/`.
 
-`api/contract/errors.py` gives each its status, code and message; nothing else turns a refusal into an answer.
+`api/contract/errors.py` gives each its status, code and message.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class RefreshTokenInvalid(Refused):
 
 
 class NoSuchSession(Refused):
-    """Not a session of the caller's."""
+    """There is no such session, or none that the caller may end."""
 
 
 class NotAllowed(Refused):

@@ -1,4 +1,4 @@
-"""Reads the settings: flags first, then the environment, then the TOML file. Nothing else reads the environment."""
+"""Reads the settings: flags first, then the environment, then the TOML file. No setting is read anywhere else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def load(
     environ: Mapping[str, str] | None = None,
     config: Path | None = None,
 ) -> Settings:
-    """The settings in force. Raises `SettingsError` that names every problem at once."""
+    """The settings in force.
+
+    Raises `SettingsError`, which names all that cannot be read, or else all that contradict each other.
+    """
     problems: list[str] = []
     environ = os.environ if environ is None else environ
     given = _collect(flags or {}, environ, config, problems)

@@ -122,7 +122,7 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     LastAdministrator: ErrorEntry(
         403, "A0301", "The last enabled administrator must stay one", "必须保留至少一个启用的管理员"
     ),
-    refusals.NoSuchSession: ErrorEntry(404, "C0113", "You have no such session", "没有该会话"),
+    refusals.NoSuchSession: ErrorEntry(404, "C0113", "There is no such session", "没有该会话"),
     refusals.NoSuchFactor: ErrorEntry(
         404, "C0113", "There is no second factor to do this with, begin again", "没有可用的双重验证，请重新开始"
     ),

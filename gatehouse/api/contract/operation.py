@@ -73,7 +73,7 @@ class Operation(NamedTuple):
 
     @property
     def all_refusals(self) -> tuple[type[Exception], ...]:
-        """Everything this operation may refuse with, in the order in which it is checked."""
+        """Everything this operation may refuse with."""
         return tuple(
             dict.fromkeys(
                 (

@@ -2,7 +2,7 @@
 
 First the epochs of the affected users are raised, so the next request of each sees it; then sessions that must not
 survive it end. In this order, because a session that opens between the two reads the raised epoch and with it the
-change.
+change. Before a new password is written sessions end as well (`change_pending`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an access token says about its user, and what is left out when that is too much for a header line.
 
 A token never says more than the user has. What does not fit is left out whole, and always so that the service which
-reads the token allows less: perms first, then chosen departments, then roles.
+reads the token allows less: perms first, then data scopes, then roles.
 """
 
 from __future__ import annotations

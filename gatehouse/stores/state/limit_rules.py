@@ -1,8 +1,8 @@
 """Rate limits (GCRA) and the backoff after failures, as every engine applies them. Pure functions.
 
-Engines that run Python inside their transaction call them. The Lua scripts of Redis and `postgres/functions.sql` say
-the same; a property test in `tests/stores/test_limits.py` holds the three together. The rules of a session are in
-`auth/sessions/sessions.py`.
+SQLite's engine calls them, and counts by one statement. That statement, the Lua scripts of Redis and
+`postgres/functions.sql` have the same rules; a property test in `tests/stores/test_limits.py` compares them all. The
+rules of a session are in `auth/sessions/sessions.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """State in PostgreSQL, shared by every node: for those who have it and no Redis.
 
-Every operation is one statement, so one round trip and one transaction; `functions.sql` has those that take several
-steps. What is answered has been committed as the server's `synchronous_commit` says: with synchronous standbys nothing
-that was acknowledged is lost in a failover. `tables.sql` says what is kept, and that rates alone may be lost.
+Every operation of a request is one statement, so one round trip, and one transaction but for the refresh with limits,
+which commits its counts first; `functions.sql` has those that take several steps. What is answered has been committed
+as the server's `synchronous_commit` says: with synchronous standbys nothing that was acknowledged is lost in a
+failover. `tables.sql` says what is kept, and that rates alone may be lost.
 """
 
 from __future__ import annotations

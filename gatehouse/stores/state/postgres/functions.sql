@@ -1,4 +1,4 @@
--- Operations of several statements that must be one round trip and one transaction.
+-- Operations of several statements that must be one round trip, and one transaction but for `rotate_limited`.
 --
 -- Locks are taken in one order, so that no two calls wait for each other: rates by key; the user; sessions by id; the log
 -- of ended sessions. A call over many sessions or rates gets them in that order.

@@ -1,4 +1,4 @@
-"""The statements of the engine. Each is one round trip and one transaction.
+"""The statements of the engine. Each is one round trip, and one transaction but for the refresh with limits.
 
 A batched statement takes an array for each value, and the first column of its rows is the ordinal in these arrays. Its
 first value is the key of the row that it locks.

@@ -8,10 +8,12 @@
     gatehouse:{waits}:<key>     text    failures under a key
     gatehouse:{waits}           zset    the locked keys, by the end of their lockout
     gatehouse:{ended}           stream  sessions that ended lately
+    gatehouse:identity          text    a random name of this store, so that nodes notice if they use different ones
+    gatehouse:ping              text    what the readiness check writes
 
 Everything about a user is one key. So a session and its epoch are one read, every change to a user's sessions is one
-script over one key, and a Cluster needs nothing else. Redis removes what expires: each key has an expiry, never earlier
-than the time the caller named.
+script over one key, and a Cluster needs nothing else. Redis removes what expires: each key but the identity
+has an expiry, never earlier than the time the caller named.
 
 `encoding.py` has the form of each value.
 """

@@ -46,10 +46,10 @@ async def bare_with_redis(scope: Any, receive: Any, send: Any) -> None:
     """The same, after one round trip to Redis by the usual client."""
     global _redis  # noqa: PLW0603 - one client a worker, made when its event loop runs
     if _redis is None:
-        import redis.asyncio  # noqa: PLC0415 - only this yardstick needs it
+        import redis.asyncio  # noqa: PLC0415 - only this baseline needs it
 
         _redis = redis.asyncio.Redis.from_url(os.environ[REDIS_VARIABLE])
-    await _redis.get("yardstick")
+    await _redis.get("baseline")
     await bare(scope, receive, send)
 
 
@@ -61,7 +61,7 @@ class BareServer:
         self.url = f"http://127.0.0.1:{self.port}/api/v1/users/me"
         self._words = [
             *on_core(SERVER_CORE if workers == 1 else None),
-            *(sys.executable, "-m", "granian", f"benchmarks.yardsticks:{application}", "--interface", "asginl"),
+            *(sys.executable, "-m", "granian", f"benchmarks.baselines:{application}", "--interface", "asginl"),
             *("--port", str(self.port), "--workers", str(workers), "--loop", "uvloop", "--no-ws"),
             *("--log-level", "error", "--backlog", "16384", "--backpressure", "16384"),
         ]
@@ -98,7 +98,7 @@ def raw_refreshes(seconds: float, algorithm: str) -> float:
     """One signature by OpenSSL and one committed, synced SQLite write, over and over in one thread."""
     sign = _signature(algorithm)
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        db = apsw.Connection(str(Path(folder) / "yardstick.db"))
+        db = apsw.Connection(str(Path(folder) / "baseline.db"))
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("CREATE TABLE sessions (id INTEGER PRIMARY KEY, generation INTEGER, rotated REAL)")
