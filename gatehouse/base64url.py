@@ -14,5 +14,5 @@ def base64url(raw: bytes) -> str:
 
 
 def from_base64url(text: str) -> bytes:
-    """Raises `ValueError` if the text is not base64url."""
+    """Takes padding, too. Raises `ValueError` if the length is wrong; characters that are not base64 are ignored."""
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))

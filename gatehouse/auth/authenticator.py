@@ -122,12 +122,12 @@ class Authenticator:
     async def authenticate(self, token: str | None) -> Principal:
         """The principal of an access token; refused unless its session is live and the user is enabled."""
         claims, epoch = await self._live_claims(token)
-        cached = await self._profiles.get(claims.user, epoch)
-        if cached is None:
+        profile = await self._profiles.get(claims.user, epoch)
+        if profile is None:
             # The user was disabled and the epoch was not raised, or not yet: end the session here.
             await self._sessions.end(claims.session, SessionEndReason.DISABLED, ClientInfo())
             raise AccessTokenInvalid("the user is disabled or gone")
-        return Principal(claims, cached)
+        return Principal(claims, profile)
 
     async def _live_claims(self, token: str | None) -> tuple[Claims, int]:
         """The token's claims and its user's epoch; refused unless the session is live."""
@@ -142,12 +142,12 @@ class Authenticator:
 
     async def _tokens(self, session: Session, client: ClientInfo) -> TokenSet | None:
         """A new token set with the current roles. If the user is disabled, ends the session and returns None."""
-        cached = await self._profiles.get(session.user, session.epoch)
-        if cached is None:
+        profile = await self._profiles.get(session.user, session.epoch)
+        if profile is None:
             await self._sessions.end(session.id, SessionEndReason.DISABLED, client)
             return None
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)
-        access = self._access.make(cached.profile, session.id, now, expires)
+        access = self._access.make(profile, session.id, now, expires)
         refresh = self._refresh.make(session.id, session.generation)
         return TokenSet(access, refresh, int(expires) - int(now), session.id)

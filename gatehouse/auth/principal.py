@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from gatehouse.auth.sessions.profiles import CachedProfile
     from gatehouse.auth.sessions.tokens import Claims
     from gatehouse.stores.accounts.users import Profile
 
@@ -14,8 +13,4 @@ class Principal(NamedTuple):
     """Who sends a request: the verified claims of the token and the user's profile. From where is `ClientInfo`."""
 
     claims: Claims
-    cached: CachedProfile
-
-    @property
-    def profile(self) -> Profile:
-        return self.cached.profile
+    profile: Profile

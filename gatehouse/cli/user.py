@@ -108,7 +108,7 @@ async def list_(service: Service, search: str, limit: int, after: int, *, as_jso
     """
     found = await service.accounts.users.page(after=after, limit=limit + 1, search=search)
     page = found[:limit]
-    factors = await service.factors.administration.kinds([each.user.id for each in page])
+    factors = await service.factor_administration.kinds([each.user.id for each in page])
     found_factors = [{"factors": tuple(factors.get(each.user.id, ()))} for each in page]
     rows = [_summary(each) | had for each, had in zip(page, found_factors, strict=True)]
     output.records(rows, _COLUMNS, as_json=as_json, nothing="No users.")

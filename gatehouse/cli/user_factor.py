@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import CLI_CLIENT, with_service
+from gatehouse.cli.with_service import with_service
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -35,14 +36,14 @@ async def factor(service: Service, name: str, *, reset: bool, yes: bool, as_json
     account = (await service.accounts.user(name)).user
     if reset:
         confirm(f"Remove every second factor of {account.username}?", yes=yes)
-        removed = await service.factors.administration.reset(account.id, CLI_CLIENT)
+        removed = await service.factor_administration.reset(OPERATOR, account.id)
         return echo(f"Removed from {account.username}: {', '.join(removed) or 'nothing, there was no second factor'}.")
     status = await service.factors.enrolment.status(account.id)
     facts = {
         "username": account.username,
         "totp": "on" if status.totp else "off",
         "recovery_codes_left": status.recovery_codes_left,
-        "password_login": "on" if await service.factors.administration.password_login(account.username) else "off",
+        "password_login": "on" if await service.factor_administration.password_login(account.username) else "off",
     }
     passkeys = [
         {

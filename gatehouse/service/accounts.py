@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts.accounts import Accounts
 from gatehouse.auth.accounts.activity_log import ActivityLog
+from gatehouse.auth.accounts.factor_administration import FactorAdministration
 from gatehouse.auth.accounts.live_sessions import LiveSessions
 from gatehouse.auth.accounts.lockouts import Lockouts
 from gatehouse.auth.accounts.password_links import PasswordLinks
@@ -24,6 +25,7 @@ class AccountServices(NamedTuple):
     activity_log: ActivityLog
     live_sessions: LiveSessions
     lockouts: Lockouts
+    factor_administration: FactorAdministration
     password_links: PasswordLinks
 
 
@@ -54,6 +56,13 @@ def open_accounts(core: Core, client: ClientInfo | None) -> AccountServices:
             users=core.stores.users,
             changes=accounts.user_changes,
             sessions=core.sessions,
+            audit=core.audit,
+        ),
+        factor_administration=FactorAdministration(
+            factors=core.stores.factors,
+            passkeys=core.stores.passkeys,
+            users=core.stores.users,
+            changes=accounts.user_changes,
             audit=core.audit,
         ),
         password_links=PasswordLinks(

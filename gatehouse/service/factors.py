@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from gatehouse.auth.factors.administration import FactorAdministration
 from gatehouse.auth.factors.code_verifier import CodeVerifier
 from gatehouse.auth.factors.enrolment import CONFIRM_SECONDS, Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment
@@ -33,7 +32,6 @@ class FactorServices(NamedTuple):
     passkey_login: PasskeyLogin
     own_passkeys: OwnPasskeys
     qr_login: QrLogin
-    administration: FactorAdministration
 
 
 def open_factors(core: Core) -> FactorServices:
@@ -53,7 +51,6 @@ def open_factors(core: Core) -> FactorServices:
         passkey_login=_open_passkey_login(core, passkeys),
         own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, reauthentication),
         qr_login=_open_qr_login(core),
-        administration=_open_administration(core),
     )
 
 
@@ -130,8 +127,3 @@ def _open_qr_login(core: Core) -> QrLogin:
         clock=core.clock,
         page=f"{core.settings.public_url}/qr",
     )
-
-
-def _open_administration(core: Core) -> FactorAdministration:
-    stores = core.stores
-    return FactorAdministration(factors=stores.factors, passkeys=stores.passkeys, users=stores.users, audit=core.audit)

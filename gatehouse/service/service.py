@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.accounts import Accounts
     from gatehouse.auth.accounts.activity_log import ActivityLog
+    from gatehouse.auth.accounts.factor_administration import FactorAdministration
     from gatehouse.auth.accounts.live_sessions import LiveSessions
     from gatehouse.auth.accounts.lockouts import Lockouts
     from gatehouse.auth.accounts.password_links import PasswordLinks
@@ -84,6 +85,7 @@ class Service:
     activity_log: ActivityLog
     live_sessions: LiveSessions
     lockouts: Lockouts
+    factor_administration: FactorAdministration
     password_links: PasswordLinks
     console_versions: ConsoleVersions
     presence: Presence
@@ -187,6 +189,7 @@ def open_service(
         activity_log=managed.activity_log,
         live_sessions=managed.live_sessions,
         lockouts=managed.lockouts,
+        factor_administration=managed.factor_administration,
         password_links=managed.password_links,
         presence=events.presence,
         ended_sessions=events.ended_sessions,

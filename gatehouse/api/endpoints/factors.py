@@ -26,13 +26,23 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
+    from gatehouse.stores.accounts.users import User
+
+
+async def second_factor_data(service: Service, user: User) -> SecondFactorData:
+    status = await service.factors.enrolment.status(user.id)
+    return SecondFactorData(
+        totp=status.totp,
+        passkeys=[passkey_data(each) for each in await service.factors.own_passkeys.all(user.id)],
+        recoveryCodesLeft=status.recovery_codes_left,
+        passwordLogin=await service.factor_administration.password_login(user.username),
+    )
 
 
 class FactorEndpoints:
     def __init__(self, service: Service) -> None:
+        self._service = service
         self._enrolment = service.factors.enrolment
-        self._own_passkeys = service.factors.own_passkeys
-        self._administration = service.factors.administration
         self._login_history = service.login_history
         self._forced = service.factors.forced_enrolment
 
@@ -49,10 +59,7 @@ class FactorEndpoints:
         }
 
     async def second_factor(self, request: Request, principal: Principal) -> Response:
-        status = await self._enrolment.status(principal.claims.user)
-        passkeys = [passkey_data(each) for each in await self._own_passkeys.all(principal.claims.user)]
-        by_password = await self._administration.password_login(principal.profile.user.username)
-        data = SecondFactorData(status.totp, passkeys, status.recovery_codes_left, by_password)
+        data = await second_factor_data(self._service, principal.profile.user)
         return success(data, request.language)
 
     async def logins(self, request: Request, principal: Principal) -> Response:

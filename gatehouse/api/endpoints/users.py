@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
-from gatehouse.api.endpoints.times import iso_time
+from gatehouse.api.endpoints.session_fields import session_fields
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.sessions.profiles import CACHE_SIZE
 from gatehouse.bounded_cache import BoundedCache
-from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
@@ -37,20 +36,9 @@ class CurrentUserEndpoints:
         return response
 
     async def sessions(self, request: Request, principal: Principal) -> Response:
-        listed = [
-            SessionData(
-                id=session.id,
-                openedAt=iso_time(session.opened),
-                refreshedAt=iso_time(session.rotated),
-                endsAt=iso_time(session.ends),
-                address=session.address,
-                agent=session.agent,
-                browser=browser(session.agent),
-                current=session.id == principal.claims.session,
-            )
-            for session in await self._own.sessions(principal)
-        ]
-        return success(SessionsData(listed), request.language)
+        own = await self._own.sessions(principal)
+        data = SessionsData([SessionData(**session_fields(each, principal)) for each in own])
+        return success(data, request.language)
 
     async def end_session(self, request: Request, principal: Principal) -> Response:
         await self._own.end_session(principal, request.parameters["id"], request.client)

@@ -44,18 +44,17 @@ class Profiles:
         entry = self._cache.get(user)
         return entry is not None and self._clock() < entry.until
 
-    async def get(self, user: int, epoch: int) -> CachedProfile | None:
+    async def get(self, user: int, epoch: int) -> Profile | None:
         """The profile of an enabled user; None if the user is disabled or gone."""
         entry = self._cache.get(user)
         if entry is not None and entry.epoch == epoch and self._clock() < entry.until:
-            return entry
+            return entry.profile
         profile = await effective_profile(self._users, user)
         self._cache.pop(user, None)
         if profile is None or not profile.user.enabled:
             return None
-        entry = CachedProfile(profile, epoch, self._clock() + CACHE_TTL_SECONDS)
-        self._cache[user] = entry
-        return entry
+        self._cache[user] = CachedProfile(profile, epoch, self._clock() + CACHE_TTL_SECONDS)
+        return profile
 
 
 async def effective_profile(users: Users, user: int) -> Profile | None:

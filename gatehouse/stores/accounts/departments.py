@@ -51,7 +51,7 @@ class Departments:
     async def add(self, name: str, parent: int | None) -> int:
         async with self._database.writing() as db:
             if parent is not None:
-                await _require(db, parent)
+                await require_department(db, parent)
             result = await db.execute(insert(departments).values(name=name, parent=parent))
         return new_id(result)
 
@@ -63,7 +63,7 @@ class DepartmentWrites:
 
     async def add_department(self, **values: Any) -> int:
         if values.get("parent") is not None:
-            await _require(self.db, values["parent"])
+            await require_department(self.db, values["parent"])
         department = new_id(await self.db.execute(insert(departments).values(**values)))
         await require_depth(self.db, departments, department)
         return department
@@ -75,9 +75,9 @@ class DepartmentWrites:
         return _department(row)
 
     async def set_department(self, department: int, **values: Any) -> None:
-        await _require(self.db, department)
+        await require_department(self.db, department)
         if values.get("parent") is not None:
-            await _require(self.db, values["parent"])
+            await require_department(self.db, values["parent"])
             if values["parent"] in set(await self.db.scalars(below([department]))):
                 raise InUse(f"department {department} cannot be below itself")
         await self.db.execute(update(departments).where(departments.c.id == department).values(**values))
@@ -87,7 +87,7 @@ class DepartmentWrites:
     async def delete_departments(self, ids: Sequence[int]) -> None:
         """All of them, or none. Nothing may be left in them or below them."""
         for department in ids:
-            await _require(self.db, department)
+            await require_department(self.db, department)
         if await self.db.scalar(select(func.count()).where(users.c.department.in_(ids))):
             raise InUse(f"department {_joined(ids)} still has users: move them first")
         under = select(func.count()).where(departments.c.parent.in_(ids), departments.c.id.not_in(ids))
@@ -132,6 +132,6 @@ def below(tops: Sequence[int]) -> Select[Any]:
     return select(tree.c.id)
 
 
-async def _require(db: AsyncConnection, department: int) -> None:
+async def require_department(db: AsyncConnection, department: int) -> None:
     if await db.scalar(select(departments.c.id).where(departments.c.id == department)) is None:
         raise Missing(f"there is no department {department}")

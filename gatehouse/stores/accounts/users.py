@@ -10,6 +10,7 @@ from sqlalchemy import and_, bindparam, case, func, insert, select, union, updat
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.accounts.database import new_id
+from gatehouse.stores.accounts.departments import require_department
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.accounts.schema import (
     departments,
@@ -251,7 +252,7 @@ class Users:
 
 
 async def insert_user(db: AsyncConnection, new: NewUser) -> int:
-    await _require_department(db, new.department)
+    await require_department(db, new.department)
     try:
         result = await db.execute(insert(users).values(**asdict(new), name_key=name_key(new.username)))
     except IntegrityError:
@@ -264,7 +265,7 @@ async def update_user(db: AsyncConnection, user: int, **values: Any) -> None:
     if "username" in values:
         values["name_key"] = name_key(values["username"])
     if "department" in values:
-        await _require_department(db, values["department"])
+        await require_department(db, values["department"])
     try:
         result = await db.execute(update(users).where(users.c.id == user).values(**values))
     except IntegrityError:
@@ -279,8 +280,3 @@ async def _role_ids(db: AsyncConnection, codes: Sequence[str]) -> list[int]:
         if code not in found:
             raise Missing(f"there is no role {code!r}")
     return list(found.values())
-
-
-async def _require_department(db: AsyncConnection, department: int) -> None:
-    if await db.scalar(select(departments.c.id).where(departments.c.id == department)) is None:
-        raise Missing(f"there is no department {department}")

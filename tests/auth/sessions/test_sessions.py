@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from gatehouse.auth.audit import ClientInfo
+from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.profiles import CACHE_TTL_SECONDS
 from gatehouse.stores.accounts.users import NewUser, Users
@@ -124,7 +124,7 @@ class SessionRules(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NAMES))
     def reset_the_factor(self, name: str) -> None:
         number = self.gatehouse.run(self.gatehouse.service.accounts.user(name)).user.id
-        removed = self.gatehouse.run(self.gatehouse.service.factors.administration.reset(number, ClientInfo()))
+        removed = self.gatehouse.run(self.gatehouse.service.factor_administration.reset(OPERATOR, number))
         assert removed == (["totp"] if self.apps.pop(name, None) else [])
 
     @rule(session=sessions, behind=st.sampled_from([0, 0, 0, 1, 1, 2, 5]))

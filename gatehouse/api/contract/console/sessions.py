@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from gatehouse.api.contract.console.fields import IdNumber  # noqa: TC001 - msgspec reads the annotations
 from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.schemas import EndedData, SessionData
 from gatehouse.auth import refusals
@@ -14,7 +15,7 @@ from gatehouse.stores.errors import Missing
 
 class LiveSessionQuery(Struct):
     keywords: Annotated[str, Meta(max_length=128, description="Looked for in the names of users.")] = ""
-    userId: Annotated[int, Meta(ge=0, le=2**53)] | None = None
+    userId: IdNumber | None = None
     start: Annotated[int, Meta(ge=0, le=10_000_000, description="`next` of the page before.")] = 0
     limit: Annotated[int, Meta(ge=1, le=100)] = 50
 

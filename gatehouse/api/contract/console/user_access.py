@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gatehouse.api.contract.console.operation import console_operation
-from gatehouse.api.contract.factors import PasskeyData  # noqa: TC001 - msgspec reads the types
+from gatehouse.api.contract.factors import SecondFactorData
 from gatehouse.api.contract.schemas import Password  # noqa: TC001 - msgspec reads the types
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Missing
@@ -25,13 +25,6 @@ class PasswordLinkData(Struct):
 
     url: str
     expiresAt: str
-
-
-class UserFactorData(Struct):
-    totp: bool
-    passkeys: list[PasskeyData]
-    recoveryCodesLeft: int
-    passwordLogin: bool
 
 
 class FactorsResetData(Struct):
@@ -73,7 +66,7 @@ OPERATIONS = (
         "The second factors of a user",
         "sys:user:list",
         or_perms=("sys:user:update",),
-        data=UserFactorData,
+        data=SecondFactorData,
     ),
     _operation(
         "reset_second_factor",

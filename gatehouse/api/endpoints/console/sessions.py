@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.console.sessions import LiveSessionData, LiveSessionQuery, LiveSessionsData
 from gatehouse.api.contract.schemas import EndedData
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.times import iso_time
+from gatehouse.api.endpoints.session_fields import session_fields
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.live_sessions import SessionPage
-from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -55,16 +54,5 @@ class LiveSessionEndpoints:
 
 
 def _row(live: LiveSession, principal: Principal) -> LiveSessionData:
-    session = live.session
-    return LiveSessionData(
-        id=session.id,
-        openedAt=iso_time(session.opened),
-        refreshedAt=iso_time(session.rotated),
-        endsAt=iso_time(session.ends),
-        address=session.address,
-        agent=session.agent,
-        browser=browser(session.agent),
-        current=session.id == principal.claims.session,
-        userId=str(session.user),
-        username=live.username,
-    )
+    fields = session_fields(live.session, principal)
+    return LiveSessionData(**fields, userId=str(live.session.user), username=live.username)

@@ -8,13 +8,11 @@ from gatehouse.api.contract.console.user_access import (
     FactorsResetData,
     NewPasswordBody,
     PasswordLinkData,
-    UserFactorData,
 )
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.passkeys import passkey_data
+from gatehouse.api.endpoints.factors import second_factor_data
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts import authority
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -30,7 +28,8 @@ class UserAccessEndpoints:
         self._users = service.accounts.users
         self._changes = service.accounts.user_changes
         self._links = service.password_links
-        self._factors = service.factors
+        self._service = service
+        self._factor_administration = service.factor_administration
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
@@ -54,18 +53,8 @@ class UserAccessEndpoints:
         profile = await self._users.profile(user)
         if profile is None:
             raise Missing(f"there is no user {user}")
-        status = await self._factors.enrolment.status(user)
-        data = UserFactorData(
-            totp=status.totp,
-            passkeys=[passkey_data(each) for each in await self._factors.own_passkeys.all(user)],
-            recoveryCodesLeft=status.recovery_codes_left,
-            passwordLogin=await self._factors.administration.password_login(profile.user.username),
-        )
-        return success(data, request.language)
+        return success(await second_factor_data(self._service, profile.user), request.language)
 
     async def reset_second_factor(self, request: Request, principal: Principal) -> Response:
-        actor, user = actor_of(request, principal), request.path_id()
-        authority.forbid_own_account(actor, [user])
-        await self._changes.require_can_manage(actor, user)
-        removed = await self._factors.administration.reset(user, request.client, actor.user)
+        removed = await self._factor_administration.reset(actor_of(request, principal), request.path_id())
         return success(FactorsResetData(removed), request.language)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, ClientInfo, Event
+from gatehouse.auth.accounts import authority
+from gatehouse.auth.audit import Audit, Event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.accounts.users import UserChanges
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.accounts.passkeys import Passkeys
     from gatehouse.stores.accounts.users import Users
@@ -17,10 +20,13 @@ TOTP, PASSKEY = "totp", "passkey"
 
 
 class FactorAdministration:
-    def __init__(self, *, factors: Factors, passkeys: Passkeys, users: Users, audit: Audit) -> None:
+    def __init__(
+        self, *, factors: Factors, passkeys: Passkeys, users: Users, changes: UserChanges, audit: Audit
+    ) -> None:
         self._factors = factors
         self._passkeys = passkeys
         self._users = users
+        self._changes = changes
         self._audit = audit
 
     async def kinds(self, users: Sequence[int]) -> Mapping[int, Sequence[str]]:
@@ -35,14 +41,13 @@ class FactorAdministration:
         credentials = await self._users.credentials(username)
         return credentials is not None and credentials.password_login
 
-    async def reset(self, user: int, client: ClientInfo, actor: int | None = None) -> list[str]:
-        """Remove all factors of a user who lost them; returns which. From then on the password alone logs in.
-
-        `actor` is who asks, if that is a user; whether they may is not checked here.
-        """
+    async def reset(self, actor: Actor, user: int) -> list[str]:
+        """Remove all factors of a user who lost them; returns which. From then on the password alone logs in."""
+        authority.forbid_own_account(actor, [user])
+        await self._changes.require_can_manage(actor, user)
         removed = [TOTP] if await self._factors.end_totp(user) else []
         if await self._passkeys.delete_all(user):
             removed.append(PASSKEY)
         for kind in removed:
-            self._audit.record(Event.FACTOR_RESET, client, user=user, actor=actor, detail={"factor": kind})
+            self._audit.record(Event.FACTOR_RESET, actor.client, user=user, actor=actor.user, detail={"factor": kind})
         return removed
