@@ -16,6 +16,7 @@ from gatehouse.stores.accounts.transactions import AccountTransactions
 
 if TYPE_CHECKING:
     from gatehouse.auth.audit import ClientInfo
+    from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.service.core import Core
 
 
@@ -29,7 +30,7 @@ class AccountServices(NamedTuple):
     password_links: PasswordLinks
 
 
-def open_accounts(core: Core, client: ClientInfo | None) -> AccountServices:
+def open_accounts(core: Core, reauthentication: Reauthentication, client: ClientInfo | None) -> AccountServices:
     """`client` is what the audit trail records for changes to accounts."""
     accounts = _open_accounts(core, client)
     return AccountServices(
@@ -39,7 +40,7 @@ def open_accounts(core: Core, client: ClientInfo | None) -> AccountServices:
             accounts=accounts,
             hashes=core.hashes,
             throttle=core.throttle,
-            audit=core.audit,
+            reauthentication=reauthentication,
             clock=core.clock,
         ),
         activity_log=ActivityLog(core.stores.trail, core.stores.login_days, core.stores.users, core.clock),

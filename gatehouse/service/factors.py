@@ -12,14 +12,14 @@ from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
-from gatehouse.auth.factors.reauthentication import Reauthentication
-from gatehouse.auth.factors.user_tickets import UserTickets
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.second_factor import SecondFactor
+from gatehouse.auth.tickets.user_tickets import UserTickets
 
 if TYPE_CHECKING:
+    from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.service.core import Core
 
 
@@ -34,11 +34,10 @@ class FactorServices(NamedTuple):
     qr_login: QrLogin
 
 
-def open_factors(core: Core) -> FactorServices:
+def open_factors(core: Core, reauthentication: Reauthentication) -> FactorServices:
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
-    reauthentication = _open_reauthentication(core)
     enrolment = _open_enrolment(core, vault, verifier, reauthentication)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
     passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
@@ -65,17 +64,6 @@ def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: UserTickets
         tickets=tickets,
         audit=core.audit,
         public_url=settings.public_url,
-    )
-
-
-def _open_reauthentication(core: Core) -> Reauthentication:
-    return Reauthentication(
-        users=core.stores.users,
-        hashes=core.hashes,
-        throttle=core.throttle,
-        sessions=core.sessions,
-        audit=core.audit,
-        clock=core.clock,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gatehouse import logs
+from gatehouse.auth.factors.reauthentication import Reauthentication
 from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
 from gatehouse.auth.keys.rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
@@ -159,9 +160,10 @@ def open_service(
 ) -> Service:
     """Build every part. `client` is what the audit trail records for changes to accounts."""
     core = open_core(settings, clock)
-    factors = open_factors(core)
+    reauthentication = _open_reauthentication(core)
+    factors = open_factors(core, reauthentication)
     login = open_login(core, factors.at_login)
-    managed = open_accounts(core, client)
+    managed = open_accounts(core, reauthentication, client)
     events = open_events(core)
     return Service(
         settings=settings,
@@ -194,6 +196,17 @@ def open_service(
         presence=events.presence,
         ended_sessions=events.ended_sessions,
         event_delivery=events.event_delivery,
+    )
+
+
+def _open_reauthentication(core: Core) -> Reauthentication:
+    return Reauthentication(
+        users=core.stores.users,
+        hashes=core.hashes,
+        throttle=core.throttle,
+        sessions=core.sessions,
+        audit=core.audit,
+        clock=core.clock,
     )
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.accounts import authority
 from gatehouse.auth.accounts.authority import Actor
 from gatehouse.auth.audit import Event
-from gatehouse.auth.factors.user_tickets import UserTickets
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import CannotManage, PasswordRefused, TicketGone
 from gatehouse.auth.sessions.profiles import effective_profile
+from gatehouse.auth.tickets.user_tickets import UserTickets
 from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.errors import Missing
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import Audit, ClientInfo, LoginFailure, SessionEndReason
-from gatehouse.auth.limits.attempts import Attempt, Attempts
+from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.refusals import (
     AccessTokenInvalid,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gatehouse.auth.accounts.accounts import Accounts
+    from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.principal import Principal
@@ -36,14 +36,14 @@ class SelfService:
         accounts: Accounts,
         hashes: HashPool,
         throttle: Throttle,
-        audit: Audit,
+        reauthentication: Reauthentication,
         clock: Callable[[], float],
     ) -> None:
         self._sessions = sessions
         self._accounts = accounts
         self._hashes = hashes
         self._throttle = throttle
-        self._attempts = Attempts(throttle, audit, clock)
+        self._reauthentication = reauthentication
         self._clock = clock
         self._changing: set[int] = set()  # users whose change is under way in this worker
 
@@ -79,10 +79,8 @@ class SelfService:
 
     async def _change_password(self, principal: Principal, current: str, new: str, client: ClientInfo) -> None:
         user, session = principal.profile.user, principal.claims.session
-        attempt = Attempt(await self._throttle.lockout.key_for(user.username, client.address), client, user.id, session)
-        await self._attempts.raise_if_locked(attempt)
         await self._throttle.admit_password_change(user.id)
-        checked = await self._check_current(attempt, user.username, current)
+        checked = await self._reauthentication.check_password(principal, current, client)
         problem = PasswordProblem.SAME if new == current else password_problem(new, user.username)
         if problem:
             raise PasswordRefused(problem)
@@ -90,15 +88,7 @@ class SelfService:
         # Hashing takes a while: if the session was ended or the password was set in that time, this change loses.
         if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
-        if not await self._accounts.replace_own_password(user.id, checked, hashed, client, except_session=session):
+        if not await self._accounts.replace_own_password(
+            user.id, checked.user.password_hash, hashed, client, except_session=session
+        ):
             raise CredentialsWrong("the password was changed by another request")
-
-    async def _check_current(self, attempt: Attempt, username: str, current: str) -> str:
-        """The stored hash, if it is that of the current password."""
-        stored = (await self._accounts.user(username)).user.password_hash
-        if not (await self._hashes.check(stored, current)).correct:
-            await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)
-            raise CredentialsWrong
-        # Looked at again, as at login: guesses that ran beside this one may have locked the name.
-        await self._attempts.raise_if_locked(attempt)
-        return stored

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.factors.enrolment import Enrolment, NewTotp
-    from gatehouse.auth.factors.user_tickets import UserTickets
+    from gatehouse.auth.tickets.user_tickets import UserTickets
 
 
 class ForcedEnrolment:

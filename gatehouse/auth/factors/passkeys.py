@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
-from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
+from gatehouse.auth.tickets.tickets import Ticket, Tickets
 from gatehouse.base64url import base64url, from_base64url
 
 if TYPE_CHECKING:

@@ -42,13 +42,15 @@ class Reauthentication:
 
     async def reauthenticate(self, principal: Principal, given: str, client: ClientInfo) -> Credentials:
         """Returns what the password was checked against; `CredentialsWrong` if it is not the current one."""
-        username = principal.profile.user.username
-        with self._hashes.reserve(name_key(username)):
-            attempt = await self._attempt(principal, client)
-            await self._attempts.raise_if_locked(attempt)
-            found = await self._users.credentials(username)
-            right = found is not None and (await self._hashes.check(found.user.password_hash, given)).correct
-        if found is None or not right:
+        with self._hashes.reserve(name_key(principal.profile.user.username)):
+            return await self.check_password(principal, given, client)
+
+    async def check_password(self, principal: Principal, given: str, client: ClientInfo) -> Credentials:
+        """The same for a caller who has a place in the queue of hashes."""
+        attempt = await self._attempt(principal, client)
+        await self._attempts.raise_if_locked(attempt)
+        found = await self._users.credentials(principal.profile.user.username)
+        if found is None or not (await self._hashes.check(found.user.password_hash, given)).correct:
             await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong
         # While the hash ran, other failures may have locked the name, and the session may have ended.

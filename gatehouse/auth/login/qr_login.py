@@ -22,8 +22,8 @@ import msgspec
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
-from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import TicketGone
+from gatehouse.auth.tickets.tickets import Ticket, Tickets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

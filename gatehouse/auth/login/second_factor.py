@@ -16,8 +16,8 @@ from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentReq
 if TYPE_CHECKING:
     from gatehouse.auth.factors.code_verifier import CodeVerifier, MatchedCode
     from gatehouse.auth.factors.policy import FactorPolicy
-    from gatehouse.auth.factors.user_tickets import UserTickets
     from gatehouse.auth.limits.attempts import Attempt, Attempts
+    from gatehouse.auth.tickets.user_tickets import UserTickets
     from gatehouse.stores.accounts.factors import Factors
     from gatehouse.stores.accounts.passkeys import Passkeys
     from gatehouse.stores.accounts.users import Credentials, Users

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.auth.factors.tickets import Ticket, Tickets
 from gatehouse.auth.refusals import TicketGone
+from gatehouse.auth.tickets.tickets import Ticket, Tickets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,6 +1,7 @@
 """Tickets: short-lived texts that only we can make and read, so that issuing one stores nothing.
 
-A ticket is sealed for one purpose and valid for no other. That it was used is marked in state under its `id`.
+A ticket is sealed for one purpose and valid for no other. One that is good once is marked as used in state, under its
+`id`; those of `user_tickets.py` are void once the account has changed.
 """
 
 from __future__ import annotations
