@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
     from gatehouse.stores.accounts.audit_trail import AuditTrail
     from gatehouse.stores.accounts.database import Database
-    from gatehouse.stores.accounts.keys import Keys
     from gatehouse.stores.state.protocol import State
 
 SWEEP_SECONDS = 30.0
@@ -68,7 +67,6 @@ class Service:
     database: Database
     audit_trail: AuditTrail
     state: State
-    signing_keys: Keys
     key_ring: KeyRing
     key_rotation: KeyRotation
     audit: Audit
@@ -171,7 +169,6 @@ def open_service(
         database=core.stores.database,
         audit_trail=core.stores.trail,
         state=core.state,
-        signing_keys=core.stores.keys,
         key_ring=core.ring,
         key_rotation=_open_key_rotation(core),
         audit=core.audit,

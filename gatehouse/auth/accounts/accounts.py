@@ -90,7 +90,7 @@ class Accounts:
         False, and no password changed, if the stored hash is no longer the one that was checked: an operator who sets a
         password while its owner changes it must win.
         """
-        actor = Actor(None, client=client)
+        actor = Actor(None, client=client)  # nobody else: the trail names an actor only where that is another user
         await self.user_changes.password_will_change(actor, user, except_session=except_session)
         if not await self.users.replace_password_hash(user, checked, hashed):
             return False

@@ -22,6 +22,7 @@ from gatehouse.auth.keys.ring import (
 )
 from gatehouse.master_secret import new_secret, read_secrets, secret_path, write_secrets
 from gatehouse.settings import SettingsError, load
+from gatehouse.stores.accounts.keys import Keys
 from tests.cli.terminal import Terminal
 from tests.support.inprocess import Answer, Clock, InProcess
 from tests.support.running import environment
@@ -107,13 +108,13 @@ def test_an_old_key_is_published_until_its_last_token_has_expired_and_then_delet
     one.clock.move(1)
     reload(one, other)
     assert published(one) == published(other) == {new.kid}
-    assert [key.kid for key in one.run(one.service.signing_keys.all())] == [new.kid]
+    assert [key.kid for key in one.run(Keys(one.service.database).all())] == [new.kid]
 
 
 def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess, InProcess]) -> None:
     one, other = nodes
     reload(one, other)
-    assert len(one.run(one.service.signing_keys.all())) == 1
+    assert len(one.run(Keys(one.service.database).all())) == 1
     one.clock.move(MAX_AGE)
     tokens = one.login().data
     settle(one, other)
@@ -121,7 +122,7 @@ def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess
     one.run(one.service.key_rotation.rotate_if_due())
     settle(one, other)
     other.run(other.service.key_rotation.rotate_if_due())
-    keys = one.run(one.service.signing_keys.all())
+    keys = one.run(Keys(one.service.database).all())
     assert [key.signs_until is None for key in keys] == [False, True]
     assert other.me(tokens["accessToken"]).status == 200
 
