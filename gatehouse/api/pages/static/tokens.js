@@ -13,6 +13,8 @@ const REASON = `gatehouse.reason ${ROOT.pathname}`;
 // A refresh whose answer is lost is repeated while the service still answers with the same successor, which by default
 // is for ten seconds; later it would be taken for theft.
 const REFRESH_LIMIT = 3_000;
+// The other tabs wait for it, so the last try has a limit, too: above what a proxy waits for the service.
+const LAST_LIMIT = 30_000;
 const REFRESH_PAUSE = 1_000;
 
 // How long what another tab has written may take to get here.
@@ -107,7 +109,7 @@ async function refreshed(refreshToken) {
   } catch (failure) {
     if (failure.code !== "offline" && failure.status < 500) throw failure;
     await new Promise((resume) => setTimeout(resume, REFRESH_PAUSE));
-    return send();
+    return send(LAST_LIMIT);
   }
 }
 
