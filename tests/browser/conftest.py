@@ -16,6 +16,9 @@ from tests.support.running import PASSWORD, Running
 
 Visiting = Callable[..., Visit]
 
+# As long as the other waits: a busy machine may need more than the five seconds that Playwright gives.
+expect.set_options(timeout=15_000)
+
 
 # Both end with this package: while Playwright is there, its event loop keeps others from running.
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
-from tests.browser.visits import Visit, arrived, log_in, tokens
+from tests.browser.visits import Visit, arrived, come_back, log_in, step_away, tokens
 from tests.support.conversation import LOGIN, ME, bearer, credentials
 from tests.support.running import Running
 
@@ -32,6 +32,7 @@ def test_without_tokens_the_account_page_leads_to_login(desk: Visit) -> None:
 
 def test_end_another_session(visiting: Visiting, visit: Visit, running: Running, person: str) -> None:
     elsewhere = visiting(running).logged_in(person)
+    step_away(elsewhere)
     page = visit.logged_in(person)
     rows = page.locator("#sessions .row")
     expect(rows).to_have_count(2)
@@ -49,7 +50,7 @@ def test_end_another_session(visiting: Visiting, visit: Visit, running: Running,
     assert after
     assert after["y"] - before["y"] < 40  # the message moves nothing
     expect(page.locator("#sessions-title")).to_be_focused()
-    elsewhere.reload()
+    come_back(elsewhere, running.url)
     expect(elsewhere.locator("#notice")).to_have_text("Your session has ended. Please log in again.")
 
 
@@ -131,6 +132,7 @@ def test_a_login_from_a_new_place_is_told_until_it_is_known(visiting: Visiting, 
     elsewhere = visiting(running, user_agent=windows).logged_in(person)
     expect(elsewhere.locator("#logins li")).to_have_count(2)
     expect(elsewhere.locator("#news")).to_be_empty()  # nobody is told of the own login
+    step_away(elsewhere)
     page.reload()
     news = page.locator("#news .notice")
     expect(news).to_contain_text("New: Firefox on Windows, 127.0.0.1, just now. Not you?")
@@ -139,7 +141,7 @@ def test_a_login_from_a_new_place_is_told_until_it_is_known(visiting: Visiting, 
     page.get_by_role("dialog").get_by_role("button", name="End it").click()
     expect(page.locator("#sessions .row")).to_have_count(1)
     expect(page.get_by_label("Current password")).to_be_focused()
-    elsewhere.reload()
+    come_back(elsewhere, running.url)
     expect(elsewhere.locator("#notice")).to_contain_text("Your session has ended")
     expect(news.get_by_role("button", name="Change password")).to_be_visible()
     news.get_by_role("button", name="That was me").click()

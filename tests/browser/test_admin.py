@@ -13,7 +13,7 @@ from gatehouse.transfer.xlsx import write_sheet
 from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.test_accessibility import AXE, faults
-from tests.browser.visits import Visit, arrived, log_in, part
+from tests.browser.visits import Visit, arrived, come_back, log_in, part, step_away
 from tests.support.conversation import LOGIN, credentials
 from tests.support.running import PASSWORD, Running
 
@@ -66,6 +66,7 @@ def test_users_are_added_found_changed_and_deleted(admin: Page, visiting: Visiti
     admin.get_by_role("button", name="Save").click()
     expect(admin.locator(".toast.good")).to_contain_text(name)
     elsewhere = visiting(running).logged_in(name)
+    step_away(elsewhere)
 
     admin.get_by_role("searchbox").fill(name)
     expect(admin.locator("tbody tr")).to_have_count(1)
@@ -81,7 +82,7 @@ def test_users_are_added_found_changed_and_deleted(admin: Page, visiting: Visiti
     admin.get_by_role("button", name=f"{name}: End the session").click()
     admin.get_by_role("button", name="End it").click()
     expect(admin.get_by_text("Nobody is logged in")).to_be_visible()
-    elsewhere.reload()
+    come_back(elsewhere, running.url)
     expect(elsewhere.locator("#notice")).to_contain_text("Your session has ended")
 
     part(admin, "Users")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Visiting
-from tests.browser.visits import Visit, arrived, spoil_access_token, tokens
+from tests.browser.visits import Visit, arrived, come_back, spoil_access_token, step_away, tokens
 from tests.support.conversation import REFRESH
 from tests.support.running import Running
 
@@ -111,10 +111,11 @@ def test_a_duplicated_tab_learns_of_new_tokens(desk: Visit) -> None:
 def test_a_session_that_was_ended_leads_to_the_login_page(desk: Visit, running: Running) -> None:
     page = desk.logged_in()
     held = tokens(page)
+    step_away(page)
     with running.client() as client:
         assert client.post(REFRESH, json={"refreshToken": held["refresh"]}).status_code == 200
         successor = client.post(REFRESH, json={"refreshToken": held["refresh"]}).json()["data"]
         client.delete("/api/v1/auth/logout", headers={"Authorization": f"Bearer {successor['accessToken']}"})
-    page.reload()
+    come_back(page, running.url)
     expect(page.locator("#notice")).to_have_text("Your session has ended. Please log in again.")
     assert page.evaluate("Object.keys(sessionStorage).length") == 0

@@ -87,6 +87,19 @@ def arrived(page: Page) -> None:
     expect(page.locator(".row.current")).to_be_visible()
 
 
+def step_away(page: Page) -> None:
+    """Leave the account page for a while, with its tokens.
+
+    It asks for its sessions every now and then. If one of these requests found that the session has ended, the page
+    would go to the login page by itself, and a reload would take away the notice that is shown there once.
+    """
+    page.goto("about:blank")
+
+
+def come_back(page: Page, url: str) -> None:
+    page.goto(f"{url}/account")
+
+
 def part(page: Page, name: str) -> None:
     """Open a part of the administration."""
     page.get_by_role("link", name=name, exact=True).click()
