@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import DURABLE, PostgresServer, RedisServer
 
 NAMES = ("embedded", "redis", "postgres")
 
@@ -32,7 +32,7 @@ def started(name: str, folder: Path, nodes: int, redis_options: Sequence[str]) -
         postgres.start()
         database = state = postgres.create("faults")
         if name == "redis":
-            servers["redis"] = redis = RedisServer(*redis_options)
+            servers["redis"] = redis = RedisServer(*DURABLE, *redis_options)
             redis.start()
             state = redis.url()
         folders = [folder / f"node{number}" for number in range(nodes)]

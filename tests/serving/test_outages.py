@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, assert_failure, bearer, credentials, login, refresh
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import DURABLE, PostgresServer, RedisServer
 from tests.support.running import Running
 
 # What a front end waits at the worst; the documentation names the same bound.
@@ -36,7 +36,7 @@ class House:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    postgres, redis = PostgresServer(), RedisServer()
+    postgres, redis = PostgresServer(), RedisServer(*DURABLE)
     try:
         postgres.start()
         redis.start()
