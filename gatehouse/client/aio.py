@@ -103,7 +103,7 @@ class AsyncClient:
                 data = await self._send(call)
             except GatehouseError as problem:
                 # The answer may be what got lost. The service answers a repeated token with its successor.
-                if not wire.may_be_lost(problem):
+                if not wire.may_have_happened(problem):
                     raise
                 if not isinstance(problem, Unreachable):
                     await asyncio.sleep(wire.REFRESH_PAUSE_SECONDS)

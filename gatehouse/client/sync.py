@@ -99,7 +99,7 @@ class Client:
                 data = self._send(call)
             except GatehouseError as problem:
                 # The answer may be what got lost. The service answers a repeated token with its successor.
-                if not wire.may_be_lost(problem):
+                if not wire.may_have_happened(problem):
                     raise
                 if not isinstance(problem, Unreachable):
                     time.sleep(wire.REFRESH_PAUSE_SECONDS)

@@ -129,8 +129,8 @@ def read(response: httpx.Response) -> dict[str, Any]:
     )
 
 
-def may_be_lost(problem: GatehouseError) -> bool:
-    """Whether the request may have been carried out: no answer came, or a 5xx, perhaps of a proxy."""
+def may_have_happened(problem: GatehouseError) -> bool:
+    """Whether what was asked for may have been done: no answer came, or a 5xx, perhaps of a proxy."""
     return problem.status == 0 or problem.status >= 500
 
 

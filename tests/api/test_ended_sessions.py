@@ -23,7 +23,7 @@ from gatehouse.auth.sessions.ended_sessions import FEED_ID_TTL
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
 from gatehouse.stores.accounts.keys import ServiceKeyStore
 from tests.support.conversation import LOGOUT, bearer, login
-from tests.support.inprocess import Clock, InProcess
+from tests.support.inprocess import InProcess
 from tests.support.people import service_key
 from tests.support.running import Running
 
@@ -205,8 +205,7 @@ class Recipient:
 
 @pytest.fixture
 def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
-    # The stream of Redis is trimmed by the clock of its server, so ours says the same.
-    with InProcess(tmp_path / "data", Clock(time.time())) as running:
+    with InProcess(tmp_path / "data") as running:
         yield running
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 CACHE_SIZE = 10_000
 CACHE_TTL_SECONDS = 60.0
-# Longer than a store may take to answer the request that relies on the entry.
-CACHE_MARGIN_SECONDS = 5.0
 
 
 class CachedProfile:
@@ -42,9 +40,9 @@ class Profiles:
         self._cache: BoundedCache[int, CachedProfile] = BoundedCache(CACHE_SIZE)
 
     def is_cached(self, user: int) -> bool:
-        """Whether it is cached for a while yet, under the epoch of its last read; the current one may be another."""
+        """Whether it is cached under the epoch of its last read; the current one may be another."""
         entry = self._cache.get(user)
-        return entry is not None and self._clock() + CACHE_MARGIN_SECONDS < entry.until
+        return entry is not None and self._clock() < entry.until
 
     async def get(self, user: int, epoch: int) -> Profile | None:
         """The profile of an enabled user; None if the user is disabled or gone."""
