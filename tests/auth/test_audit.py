@@ -27,7 +27,8 @@ def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
 
 
 def trail(gatehouse: InProcess) -> list[AuditEntry]:
-    """Everything recorded so far, written or still queued."""
+    """Everything recorded so far. The writer stops: while it writes, an event may be in neither of the two places."""
+    gatehouse.run(gatehouse.service.audit.writer.stop())
     return [*gatehouse.run(gatehouse.service.audit_trail.read()), *gatehouse.service.audit.writer.queue]
 
 
