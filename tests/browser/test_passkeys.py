@@ -21,7 +21,7 @@ IGNORE_OFFER = """if (navigator.credentials) {
   let offered = false;
   navigator.credentials.get = (options) => {
     if (offered) return Promise.reject(new DOMException("A request is already pending.", "OperationError"));
-    if (options.mediation !== "conditional") return ask(options);
+    if (options.mediation !== "conditional" || options.signal.aborted) return ask(options);
     offered = true;
     return new Promise((resolve, reject) => options.signal.addEventListener("abort", () => {
       offered = false;
@@ -29,6 +29,10 @@ IGNORE_OFFER = """if (navigator.credentials) {
     }));
   };
 }"""
+# The browser says only after the click whether it can offer passkeys quietly.
+LATE_OFFER = """if (window.PublicKeyCredential) PublicKeyCredential.isConditionalMediationAvailable = () =>
+  new Promise((resolve) => document.getElementById("passkey").addEventListener("click", () => resolve(true)));
+"""
 SIGN = """async (publicKey) => {
   const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
   return (await navigator.credentials.get({ publicKey: options })).toJSON();
@@ -79,6 +83,18 @@ def test_a_passkey_logs_in_by_the_button(visiting: Visiting, named: Running) -> 
     arrived(page)
     expect(page.locator("#logins li").first).to_contain_text("passkey")
     expect(page.locator("#factor")).to_contain_text("last used just now")
+
+
+def test_a_quiet_offer_that_comes_late_does_not_disturb_the_button(visiting: Visiting, named: Running) -> None:
+    visit = visiting(named)
+    page = registered(visit, named)
+    page.add_init_script(LATE_OFFER)
+    log_out(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#passkey").click()
+    arrived(page)
+    assert asked.count(f"{named.url}{LOGIN}/options") == 1
 
 
 def test_a_passkey_is_offered_by_itself(visiting: Visiting, named: Running) -> None:

@@ -22,7 +22,7 @@ const captchaField = document.getElementById("captcha-field");
 const passkey = document.getElementById("passkey");
 
 let stopWaiting = null;
-let offered = null; // the quiet offer of passkeys, until something else is under way
+let pending = null; // what the browser was asked for: a passkey, by the quiet offer or by the button
 
 /** Where each failure is shown. Any other goes above the button. */
 const BESIDE = {
@@ -99,14 +99,15 @@ async function mustEnrol(ticket) {
 }
 
 async function withPasskey({ silent }) {
-  offered?.abort();
-  const mine = new AbortController();
-  offered = silent ? mine : null;
+  pending?.abort();
+  const mine = (pending = new AbortController());
   try {
     const credential = await prove({ silent, signal: mine.signal });
     enter(await call("POST", "auth/passkey", { body: { credential } }), remember.checked);
     toAccount();
   } catch (problem) {
+    if (pending !== mine) return; // another has taken its place
+    pending = null;
     // Of the quiet offer only a passkey that was chosen and refused is worth a word.
     if ((!silent || problem.code === "A0210") && !dismissed(problem)) say(note, problem.code === "A0210" ? "login.passkey.refused" : known(problem.code) ? problem.code : "unforeseen");
     // Once used or closed, the quiet offer is made anew, but never in a circle after a failure of its own.
@@ -115,7 +116,8 @@ async function withPasskey({ silent }) {
 }
 
 async function offerPasskeys() {
-  if (await PublicKeyCredential.isConditionalMediationAvailable?.()) withPasskey({ silent: true });
+  const available = await PublicKeyCredential.isConditionalMediationAvailable?.();
+  if (available && !pending) withPasskey({ silent: true });
 }
 
 function wait({ code, wait: seconds }) {
