@@ -324,7 +324,7 @@ class Sentinel(RedisServer):
 
 async def test_the_primary_that_sentinels_name_is_followed() -> None:
     primary = RedisServer()
-    replica = RedisServer("--replicaof", f"127.0.0.1 {primary.port}")
+    replica = RedisServer("--replicaof", "127.0.0.1", str(primary.port))
     sentinel = Sentinel(primary.port)
     try:
         primary.start()
