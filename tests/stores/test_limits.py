@@ -133,7 +133,10 @@ async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str,
             case "clear":
                 await state.clear_failures(key)  # what was left of a forgotten record, one engine may still have
             case "locked":
-                seen.append(list(await state.locked(now)))
+                locked = await state.locked(now)
+                ends = [each.until for each in locked]
+                assert ends == sorted(ends, reverse=True)
+                seen.append(sorted(locked))  # which of two equal waits comes first is up to the engine
             case "failures":
                 found = await state.failures(key)
                 seen.append(found if found and found.until > now else None)

@@ -25,7 +25,7 @@ from gatehouse.auth.sessions.profiles import CACHE_TTL_SECONDS
 from gatehouse.stores.accounts.users import NewUser, Users
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.factors import App
-from tests.support.inprocess import InProcess
+from tests.support.inprocess import Answer, InProcess
 from tests.support.people import change_user
 from tests.support.running import PASSWORD
 
@@ -51,6 +51,10 @@ class Model:
 
     def live(self, now: float) -> bool:
         return not self.ended and now < self.ends
+
+    def take(self, answer: Answer, now: float) -> None:
+        """Its access token counts whole seconds, from the one in which it was issued."""
+        self.access_tokens.append((answer.data["accessToken"], int(now) + answer.data["expiresIn"]))
 
 
 class SessionRules(RuleBasedStateMachine):
@@ -87,7 +91,7 @@ class SessionRules(RuleBasedStateMachine):
             self.used.add(name + code)
         now = self.clock()
         model = Model(name, now, now, now + IDLE, now + LONGEST, [answer.data["refreshToken"]])
-        model.access_tokens.append((answer.data["accessToken"], now + answer.data["expiresIn"]))
+        model.take(answer, now)
         self.models.append(model)
         return model
 
@@ -146,7 +150,7 @@ class SessionRules(RuleBasedStateMachine):
             session.ended = True
             return
         assert answer.data["expiresIn"] == min(ACCESS, int(session.ends) - int(now))
-        session.access_tokens.append((answer.data["accessToken"], now + answer.data["expiresIn"]))
+        session.take(answer, now)
 
     @rule(session=sessions)
     def logout(self, session: Model | None) -> None:
