@@ -87,6 +87,8 @@ class App:
         headers = [*response.headers, *self._hsts_headers, ("x-request-id", request.id)]
         if self._cors is not None:
             headers += self._cors.headers(request)
+        if request.has_unread_body and not await request.discard_body():
+            headers.append(("connection", "close"))
         if response.__class__ is Stream:
             await self._stream(response, headers, protocol)
         else:

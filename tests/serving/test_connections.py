@@ -135,6 +135,67 @@ def test_headers_that_grow_too_large_are_answered(impatient: Running) -> None:
         assert connection.recv(65536).startswith(b"HTTP/1.1 431 ")
 
 
+def answer_of(connection: socket.socket) -> tuple[bytes, bytes]:
+    """The status line and the rest of the head of the next answer, whose body is read as well."""
+    with connection.makefile("rb") as stream:
+        status, head = stream.readline(), b"".join(iter(stream.readline, b"\r\n"))
+        length = re.search(rb"^content-length: (\d+)\r$", head, re.MULTILINE)
+        stream.read(int(length[1]) if length else 0)
+    return status, head
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("PUT /api/v1/users/me/password", "401"),
+        ("POST /api/v1/nothing", "404"),
+        ("PUT /api/v1/auth/captcha", "405"),
+        ("GET /api/v1/auth/captcha", "200"),
+    ],
+)
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+def test_an_answer_without_a_look_at_the_body_keeps_the_connection(
+    impatient: Running, line: str, status: str, framing: str
+) -> None:
+    """The body comes after the head, as many clients send it: the next request must not meet a closed connection."""
+    header, body = {
+        "length": ("Content-Length: 2", b"{}"),
+        "chunks": ("Transfer-Encoding: chunked", b"2\r\n{}\r\n0\r\n\r\n"),
+    }[framing]
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=60) as connection:
+        for _ in range(3):
+            connection.sendall(f"{line} HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".encode())
+            time.sleep(0.1)  # long enough for an answer that does not wait for the body
+            connection.sendall(body)
+            answered, head = answer_of(connection)
+            assert answered.startswith(f"HTTP/1.1 {status} ".encode())
+            assert b"connection: close" not in head
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        (b"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n", b""),
+        (b"Content-Length: 2\r\n\r\n", b""),
+        (b"Content-Length: %d\r\n\r\n" % (request.DRAIN_LIMIT * 3), bytes(request.DRAIN_LIMIT * 2)),
+    ],
+    ids=["not asked for", "never sent", "endless"],
+)
+@pytest.mark.parametrize("line", [b"POST /api/v1/auth/login", b"PUT /api/v1/users/me/password"], ids=["read", "unread"])
+def test_a_connection_that_ends_over_its_body_says_so(
+    impatient: Running, line: bytes, headers: bytes, body: bytes
+) -> None:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=60) as connection:
+        connection.sendall(line + b" HTTP/1.1\r\nHost: x\r\n" + headers)
+        with suppress(ConnectionError):  # hung up before it had read everything
+            connection.sendall(body)
+        answered, head = answer_of(connection)
+        if answered == b"HTTP/1.1 100 Continue\r\n":  # that one is asked for
+            answered, head = answer_of(connection)
+        assert answered.startswith(b"HTTP/1.1 4")
+        assert b"connection: close" in head
+
+
 def test_the_bounds_are_the_documented_ones() -> None:
     """Each stands in a row of the table with its number of seconds."""
     text = Path("docs/operations.md").read_text()

@@ -7,6 +7,7 @@ differently.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
@@ -43,7 +44,19 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Request:
-    __slots__ = ("_body", "_headers", "_protocol", "_scope", "_trusted", "id", "method", "parameters", "path")
+    __slots__ = (
+        "_body",
+        "_body_begun",
+        "_body_ended",
+        "_headers",
+        "_protocol",
+        "_scope",
+        "_trusted",
+        "id",
+        "method",
+        "parameters",
+        "path",
+    )
 
     def __init__(self, scope: Scope, protocol: HTTPProtocol, request_id: str, trusted: Sequence[Network]) -> None:
         self._scope = scope
@@ -51,6 +64,7 @@ class Request:
         self._protocol = protocol
         self._trusted = trusted
         self._body: bytes | None = None  # once it has arrived
+        self._body_begun = self._body_ended = False  # reading it
         self.id = request_id
         self.method: str = scope.method
         self.path: str = scope.path
@@ -162,6 +176,7 @@ class Request:
 
     async def body(self, limit: int = BODY_LIMIT) -> bytes:
         if self._body is None:
+            self._body_begun = True
             try:
                 async with asyncio.timeout(BODY_SECONDS):
                     self._body = await self._whole_body(limit)
@@ -171,11 +186,30 @@ class Request:
                 raise BodyUnreadable("the body ended before its length") from None
         return self._body
 
+    @property
+    def has_unread_body(self) -> bool:
+        if self._body_ended:
+            return False
+        return self.header("content-length") not in {None, "0"} or self.header("transfer-encoding") is not None
+
+    async def discard_body(self) -> bool:
+        """Read the body that the answer did not need, and say whether its end was reached.
+
+        After an answer the server closes a connection whose request was not read to its end, without announcing it. A
+        client that sends its next request at that moment gets no answer.
+        """
+        if self._body_begun or self.header("expect") is not None:
+            return False  # it was too long or too slow; or the client sends it only when asked
+        with suppress(BodyTooLarge, BodyUnreadable):
+            await self.body(limit=0)
+        return self._body_ended
+
     async def _whole_body(self, limit: int) -> bytes:
         length = self.header("content-length")
         chunked = self.header("transfer-encoding") is not None  # then the length says nothing
         if length is not None and length.isdecimal() and int(length) <= limit and not chunked:
             body: bytes = await self._protocol()  # no longer than it says: the server checks that
+            self._body_ended = True
             return body
         chunks: list[bytes] = []
         size = 0
@@ -185,6 +219,8 @@ class Request:
                 chunks.append(chunk)
             elif size > DRAIN_LIMIT:
                 break
+        else:
+            self._body_ended = True
         if size > limit:
             raise BodyTooLarge(f"{size} bytes or more")
         return b"".join(chunks)
