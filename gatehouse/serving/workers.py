@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from granian.constants import HTTPModes, Interfaces, Loops
-from granian.server import Server
 
 from gatehouse import logs
 from gatehouse.api.app import App
@@ -20,7 +19,7 @@ from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import open_service
 from gatehouse.serving import connections, cpu_scheduling
 from gatehouse.serving.nodes import renew_forever
-from gatehouse.serving.respawn import RespawnPolicy
+from gatehouse.serving.respawn import RespawningServer
 
 if TYPE_CHECKING:
     import asyncio
@@ -48,7 +47,7 @@ def warm_up(glyphs: Mapping[tuple[int, str], DrawnGlyph]) -> None:
 
 def run(settings: Settings, node: str) -> None:
     """Serve until stopped."""
-    server = Server(
+    server = RespawningServer(
         "gatehouse",
         address=settings.host,
         port=settings.port,
@@ -65,14 +64,14 @@ def run(settings: Settings, node: str) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=DRAIN_SECONDS,
     )
-    server.respawned_wrks = RespawnPolicy(settings.workers)  # type: ignore[assignment]  # it has the methods that granian calls
     os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals)  # a worker takes them when it serves
     with TemporaryDirectory(prefix="gatehouse-") as folder:
         try:
             server.serve(target_loader=partial(load_app, settings, node, Path(folder)), wrap_loader=False)
         except SystemExit:
-            if not server.interrupt_signal:
-                log.error("workers keep exiting right after their start; stopping")  # noqa: TRY400 - no traceback needed
+            if server.interrupt_signal:
+                return  # as asked; granian exits with 1 if a worker has died at the same time
+            log.error("workers keep exiting right after their start; stopping")  # noqa: TRY400 - no traceback needed
             raise
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
+import signal
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -79,9 +82,52 @@ async def trail(path: Path) -> Sequence[AuditEntry]:
 def test_a_worker_that_has_just_been_replaced_does_not_hold_it_up(tmp_path: Path) -> None:
     running = Running(tmp_path / "data", workers=2)
     with running:
-        running.workers()[0].kill()
+        killed = running.workers()[0]
+        killed.kill()
+        killed.wait(60)
         while len(running.workers()) < 2:
             time.sleep(0.001)
         started = time.monotonic()
         assert running.stop() == 0
         assert time.monotonic() - started < 10, "the new worker did not hear that it should leave"
+
+
+def test_workers_that_die_as_it_stops_do_not_make_it_a_failure(tmp_path: Path) -> None:
+    running = Running(tmp_path / "data", workers=2)
+    with running:
+        assert running.process is not None
+        running.process.send_signal(signal.SIGSTOP)  # so that it hears of all three at once
+        running.kill_workers()
+        running.process.terminate()
+        running.process.send_signal(signal.SIGCONT)
+        assert running.process.wait(60) == 0
+
+
+def test_a_signal_that_comes_while_a_worker_is_replaced_is_heard(tmp_path: Path) -> None:
+    """Between the worker's death and its replacement the service writes a log line: a full pipe holds it there."""
+    running = Running(tmp_path / "data")
+    os.mkfifo(running.log)
+    pipe = os.open(running.log, os.O_RDWR)
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+    with running:
+        fill(running.log)
+        killed = running.workers()[0]
+        killed.kill()
+        killed.wait(60)
+        time.sleep(0.5)  # until it has heard of the death, and writes
+        assert not running.workers(), "the full pipe did not hold it"
+        assert running.process is not None
+        running.process.terminate()
+        time.sleep(0.5)  # until it has heard the signal
+        os.read(pipe, 1 << 20)  # and there is room for the rest
+        assert running.process.wait(60) == 0
+    os.close(pipe)
+
+
+def fill(pipe: Path) -> None:
+    """Until not a byte more goes in. Opened anew, because whoever else writes to it is to wait."""
+    end = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(end, b".")
+    os.close(end)
