@@ -14,6 +14,7 @@ import logging
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -63,8 +64,9 @@ class Lines:
             self._flushing_loop = None
             lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
             if lines:
-                sys.stderr.write("\n".join(lines) + "\n")
-                sys.stderr.flush()
+                with suppress(OSError):  # nobody reads it any more, or its disk is full: no reason to stop serving
+                    sys.stderr.write("\n".join(lines) + "\n")
+                    sys.stderr.flush()
 
 
 _lines = Lines()

@@ -1,25 +1,31 @@
-"""granian's server, with what happens when a worker dies changed in two places.
+"""granian's server, with three changes to what happens when a worker dies.
 
 By itself granian stops the whole service, without a log line, when a worker dies within seconds of its start. Two kills
 in a row, by an operator or by the kernel when memory is short, are no reason for that: `RespawnPolicy` replaces
-granian's table of respawn times. And granian loses a stop signal that comes at the moment when it looks after a dead
-worker, and serves on: `RespawningServer` looks again. What is replaced is private to granian: pyproject.toml caps its
-version, `tests/serving/test_durability.py` and `test_stopping.py` kill workers to check both. To go back to granian's
-own rules, let `workers.py` make a `Server`.
+granian's table of respawn times. Granian also loses a stop signal that comes while it looks after a dead worker. And
+when a worker cannot be started, its main loop ends, and nothing hears of deaths or signals any more. `RespawningServer`
+mends both.
+
+What is replaced is private to granian: pyproject.toml caps its version, and `tests/serving/test_durability.py` and
+`test_stopping.py` kill workers to check it. To go back to granian's own rules, let `workers.py` make a `Server`.
 """
 
 from __future__ import annotations
 
-from time import monotonic
-from typing import Any
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
 
 from granian.server import Server
 
 from gatehouse import logs
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # Dead workers are respawned, unless this many in a row died this soon after their start.
 MAX_EARLY_EXITS = 30
 EARLY_EXIT_SECONDS = 2.0
+RETRY_SECONDS = 1.0
 
 log = logs.named("gatehouse")
 
@@ -29,11 +35,18 @@ class RespawningServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         super().__init__(*args, workers=workers, **options)
         self.respawned_wrks = RespawnPolicy(workers)
 
-    def _respawn_workers(self, *args: Any, **options: Any) -> None:
-        """Before calling this, granian clears the event that its main loop waits for. A stop signal, or the death of
-        another worker, may have set it since the loop looked for one: it is set again.
-        """
-        super()._respawn_workers(*args, **options)
+    def _respawn_workers(self, workers: Sequence[int], *args: Any, **options: Any) -> None:
+        for worker in workers:
+            dead = self.wrks[worker]
+            try:
+                super()._respawn_workers([worker], *args, **options)
+            except OSError as problem:  # no memory, no process or no open file is left for it
+                log.error("cannot start a worker", worker=worker + 1, problem=str(problem))  # noqa: TRY400 - no traceback needed
+                self.wrks.insert(worker, dead)  # it was taken out first
+                self.interrupt_children.append(worker)
+                sleep(RETRY_SECONDS)
+        # The loop that has called this clears its event before, and a stop signal or a death may have set it since the
+        # loop looked for them.
         if self.interrupt_signal or self.interrupt_children:
             self.main_loop_interrupt.set()
 

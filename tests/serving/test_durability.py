@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import resource
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.support.conversation import LOGOUT, ME, bearer, login, refresh
 from tests.support.running import Running
@@ -74,10 +77,7 @@ def test_a_killed_worker_is_replaced_and_nobody_is_logged_out(tmp_path: Path) ->
             worker.wait(60)  # until then the kernel may still hand it a connection
             service.wait_until_live()
             assert client.get(ME, headers=bearer(tokens)).status_code == 200
-        deadline = time.monotonic() + 10
-        while len(service.workers()) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert len(service.workers()) == 2
+        wait_for_workers(service, 2)
 
 
 def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
@@ -93,6 +93,52 @@ def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
         while service.output().count("a worker has died") < 6 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert service.output().count("a worker has died") == 6
+
+
+def test_a_worker_that_cannot_be_started_is_started_later(tmp_path: Path) -> None:
+    with Running(tmp_path / "data", workers=2) as service, service.client() as client:
+        tokens = login(client)
+        assert service.process is not None
+        limits = resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (3, 4096))
+        worker = service.workers()[0]
+        worker.kill()
+        worker.wait(60)
+        deadline = time.monotonic() + 10
+        while "cannot start a worker" not in service.output() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert "Too many open files" in service.output()
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200, "the other one goes on"
+        resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (min(limits[0], 4096), 4096))
+        wait_for_workers(service, 2)
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        assert service.stop() == 0
+
+
+def wait_for_workers(service: Running, count: int) -> None:
+    deadline = time.monotonic() + 10
+    while len(service.workers()) < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(service.workers()) == count
+
+
+@pytest.mark.parametrize("log", ["its reader is gone", "its disk is full"])
+def test_a_log_that_cannot_be_written_holds_up_nothing(tmp_path: Path, log: str) -> None:
+    service = Running(tmp_path / "data", workers=2)
+    target = Path("/dev/full")
+    if log == "its reader is gone":
+        target = tmp_path / "pipe"
+        os.mkfifo(target)
+    reader = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
+    service.command = ["sh", "-c", f'exec "$@" 2>{target}', "sh", *service.command]
+    with service, service.client() as client:
+        os.close(reader)
+        tokens = login(client)
+        worker = service.workers()[0]
+        worker.kill()  # and the service wants to say so
+        worker.wait(60)
+        wait_for_workers(service, 2)
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200
+        assert service.stop() == 0
 
 
 class Leaver(threading.Thread):
