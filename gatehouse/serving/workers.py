@@ -19,6 +19,7 @@ from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import open_service
 from gatehouse.serving import connections, cpu_scheduling
 from gatehouse.serving.nodes import renew_forever
+from gatehouse.serving.parent_death import stop_with_parent
 from gatehouse.serving.respawn import RespawningServer
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def run(settings: Settings, node: str) -> None:
 
 def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     """Runs in each worker."""
+    stop_with_parent()
     logs.configure(settings.log_level, settings.log_format)
     cpu_scheduling.run_as_batch()
     app = WorkerApp(open_service(settings), CaptchaRenderer(settings.captcha_difficulty), metrics_folder)

@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import resource
+import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from tests.support.conversation import LOGOUT, ME, bearer, login, refresh
@@ -93,6 +95,23 @@ def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
         while service.output().count("a worker has died") < 6 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert service.output().count("a worker has died") == 6
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process that its parent is gone")
+def test_workers_leave_with_the_process_that_has_started_them(tmp_path: Path) -> None:
+    service = Running(tmp_path / "data", workers=2).start()
+    with service.client() as client:
+        tokens = login(client)
+    workers = service.workers()
+    assert service.process is not None
+    service.process.kill()
+    service.process.wait()
+    _, left = psutil.wait_procs(workers, timeout=30)
+    for worker in left:
+        worker.kill()
+    assert not left
+    with service, service.client() as client:  # on the same port
+        assert client.get(ME, headers=bearer(tokens)).status_code == 200
 
 
 def test_a_worker_that_cannot_be_started_is_started_later(tmp_path: Path) -> None:
