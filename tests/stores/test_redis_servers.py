@@ -223,8 +223,7 @@ def cluster() -> Iterator[list[RedisServer]]:
     servers = [RedisServer("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no") for _ in range(NODES)]
     try:
         for server in servers:
-            while server.port >= 22_000:  # a node's bus listens 10,000 ports further up: below the system's own there
-                server.port = free_port()
+            server.port = free_port(with_bus=True)
             server.start()
         share = SLOTS // NODES + 1
         for number, server in enumerate(servers):

@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,19 +23,32 @@ PASSWORD = "correct horse battery staple"
 # Made once: httpx reads all authorities of the machine anew for every client, for longer than a request takes.
 TLS = ssl.create_default_context()
 
+BUS_OFFSET = 10_000  # a node of a Redis Cluster also listens that many ports further up
 
-def free_port() -> int:
+_given: deque[int] = deque(maxlen=1000)  # not all of them are bound yet
+
+
+def free_port(*, with_bus: bool = False) -> int:
     """Below the ports that the system gives away by itself; of test runs side by side each has its share."""
     runs = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     own = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = random.randrange(10_000 + own, 32_000, runs)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        return port
+        port = random.randrange(10_000, 32_000 - BUS_OFFSET if with_bus else 32_000)
+        if port % BUS_OFFSET % runs != own:
+            continue
+        wanted = {port, port + BUS_OFFSET} if with_bus else {port}
+        if wanted.isdisjoint(_given) and all(map(_is_free, wanted)):
+            _given.extend(wanted)
+            return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def environment(data: Path, port: int, **settings: object) -> dict[str, str]:
