@@ -86,7 +86,7 @@ def test_sums_survive_a_worker(tmp_path: Path) -> None:
         seen = {labelled("gatehouse_requests_total", operation="captcha", code="00000"): 12}
         with service.client() as client:
             scrape_until(client, seen)
-            time.sleep(1.5)  # until the victim has written its own numbers, which it told by itself perhaps
+            time.sleep(3)  # until the victim has written its own numbers, which it told by itself perhaps
         victim = service.workers()[0]
         victim.kill()
         victim.wait()
