@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Dead workers are respawned, unless this many in a row died this soon after their start.
 MAX_EARLY_EXITS = 30
 EARLY_EXIT_SECONDS = 2.0
-RETRY_SECONDS = 1.0
+RETRY_SECONDS = 1.0  # after a worker could not be started
 
 log = logs.named("gatehouse")
 

@@ -1,4 +1,4 @@
-"""kill -9 of the whole service under load: what was answered before is true after the next start."""
+"""kill -9 of the service or its workers: what was answered before is true after it, and the service goes on."""
 
 from __future__ import annotations
 
