@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tests.support.conversation import LOGOUT, ME, bearer, login
 from tests.support.running import PASSWORD, Running
 
 Visiting = Callable[..., Visit]
+Serving = Callable[..., Running]
 
 # As long as the other waits: a busy machine may need more than the five seconds that Playwright gives.
 expect.set_options(timeout=15_000)
@@ -41,7 +44,15 @@ def size(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture
-def visiting(browser: Browser) -> Iterator[Visiting]:
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Starts services with settings of their own."""
+    with ExitStack() as services:
+        yield lambda **settings: services.enter_context(Running(tmp_path / secrets.token_hex(4), **settings))
+
+
+# After `serving`, so that visits end before the services do: a page that asks in vain would complain.
+@pytest.fixture
+def visiting(browser: Browser, serving: Serving) -> Iterator[Visiting]:
     """Opens visits, and asks each of them at the end whether all went as it should."""
     visits: list[Visit] = []
 

@@ -7,13 +7,13 @@ import secrets
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from gatehouse.transfer.xlsx import write_sheet
 from tests.browser.chromium import SIZES
-from tests.browser.conftest import Visiting, add_person
+from tests.browser.conftest import Serving, Visiting, add_person
 from tests.browser.test_accessibility import AXE, faults
-from tests.browser.visits import Visit, arrived, come_back, log_in, part, step_away
+from tests.browser.visits import Visit, arrived, come_back, held_up, log_in, part, step_away
 from tests.support.conversation import LOGIN, credentials
 from tests.support.running import PASSWORD, Running
 
@@ -117,17 +117,17 @@ def test_several_users_are_disabled_and_found_by_department(admin: Page, running
             assert client.post(LOGIN, json=credentials(client, username=name)).json()["code"] == "A0210"
 
 
-def test_a_name_that_must_wait_is_let_in(tmp_path: Path, visiting: Visiting) -> None:
-    with Running(tmp_path / "data", limits="on", limit_login_name="2/minute") as running:
-        page = visiting(running).logged_in()
-        with running.client() as client:
-            for _ in range(3):
-                client.post(LOGIN, json=credentials(client, username="ghost", password="wrong password"))
-        page.goto(f"{running.url}/admin")
-        expect(page.get_by_text("from unknown addresses")).to_be_visible()
-        page.get_by_role("button", name="Let in: ghost").click()
-        page.get_by_role("dialog").get_by_role("button", name="Let in").click()
-        expect(page.get_by_text("No name is locked after failed logins.")).to_be_visible()
+def test_a_name_that_must_wait_is_let_in(serving: Serving, visiting: Visiting) -> None:
+    running = serving(limits="on", limit_login_name="2/minute")
+    page = visiting(running).logged_in()
+    with running.client() as client:
+        for _ in range(3):
+            client.post(LOGIN, json=credentials(client, username="ghost", password="wrong password"))
+    page.goto(f"{running.url}/admin")
+    expect(page.get_by_text("from unknown addresses")).to_be_visible()
+    page.get_by_role("button", name="Let in: ghost").click()
+    page.get_by_role("dialog").get_by_role("button", name="Let in").click()
+    expect(page.get_by_text("No name is locked after failed logins.")).to_be_visible()
 
 
 def test_the_perms_of_a_role_change_after_a_look_at_the_difference(admin: Page, running: Running) -> None:
@@ -154,11 +154,9 @@ def test_a_role_that_is_still_loading_shows_no_buttons_of_another(admin: Page, r
     part(admin, "Roles")
     menus = admin.get_by_role("button", name="Menus")
     expect(menus).to_be_visible()
-    held: list[Route] = []
-    admin.route("**/roles/*/perms", lambda route: held.append(route))  # noqa: PLW0108 - no built-in method here
-    admin.get_by_role("button", name=code.title()).click()
-    expect(menus).to_have_count(0)
-    held[0].continue_()
+    with held_up(admin, "**/roles/*/perms"):
+        admin.get_by_role("button", name=code.title()).click()
+        expect(menus).to_have_count(0)
     expect(admin.get_by_role("heading", name=code.title())).to_be_visible()
     expect(menus).to_be_visible()
 

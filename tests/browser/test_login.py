@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visiting, add_person
-from tests.browser.visits import Visit, arrived, log_in
+from tests.browser.conftest import Serving, Visiting, add_person
+from tests.browser.visits import Visit, arrived, held_up, log_in
 from tests.support.running import Running
 
 
@@ -53,6 +52,16 @@ def test_a_wrong_password_is_told_beside_it_and_nothing_jumps(visit: Visit) -> N
     expect(page.get_by_label("Password", exact=True)).to_be_focused()
     assert page.locator("#submit").bounding_box() == before
     log_in(page)
+    arrived(page)
+
+
+def test_a_login_that_comes_before_its_picture_waits_for_it(desk: Visit) -> None:
+    page = desk.page()
+    page.locator("#captcha-image[src]").wait_for()
+    with held_up(page, "**/auth/captcha"):
+        log_in(page, password="not the right one")
+        expect(page.locator("#password-message")).to_have_text("Wrong username or password")
+        log_in(page)
     arrived(page)
 
 
@@ -158,14 +167,8 @@ def use_up(page: Page, name: str) -> None:
     log_in(page, name, "wrong password")
 
 
-@pytest.fixture
-def narrow(tmp_path: Path) -> Iterator[Running]:
-    with Running(tmp_path / "data", limits="on", limit_login_address="1/minute") as running:
-        yield running
-
-
-def test_an_address_that_must_wait_is_told_above_the_button(narrow: Running, visiting: Visiting) -> None:
-    page = visiting(narrow).page()
+def test_an_address_that_must_wait_is_told_above_the_button(serving: Serving, visiting: Visiting) -> None:
+    page = visiting(serving(limits="on", limit_login_address="1/minute")).page()
     log_in(page, password="wrong password")
     expect(page.locator("#password-message")).to_have_text("Wrong username or password")
     log_in(page)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -105,6 +108,29 @@ def part(page: Page, name: str) -> None:
     page.get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
     expect(page.locator("#view")).not_to_have_attribute("aria-busy", "true")
+
+
+@contextmanager
+def held_up(page: Page, pattern: str) -> Iterator[None]:
+    """Requests to these addresses wait until the block is over; one of them at least must have come."""
+    waiting: list[Route] = []
+    over = False
+
+    def hold(route: Route) -> None:
+        if over:
+            route.continue_()
+        else:
+            waiting.append(route)
+
+    page.route(pattern, hold)
+    yield
+    deadline = time.monotonic() + 15
+    while not waiting:
+        assert time.monotonic() < deadline, f"nothing has asked for {pattern}"
+        page.wait_for_timeout(20)
+    over = True
+    for route in waiting:
+        route.continue_()
 
 
 def tokens(page: Page) -> dict[str, Any]:

@@ -15,7 +15,7 @@ let id = "";
 let since = 0;
 let loading = null;
 
-export const captcha = { input, get id() { return id; }, reload, retry };
+export const captcha = { input, get id() { return id; }, get loading() { return loading; }, reload, retry };
 
 /** A new picture; what was typed for the old one goes. */
 function reload() {

@@ -43,6 +43,7 @@ async function logIn(event) {
   if (!complete([username, "needed.username"], [password, "needed.password"], ...(asked ? [[code, "needed.code"]] : []))) return;
   busy(submit, true);
   try {
+    await captcha.loading; // somebody was faster than the picture: a code is pasted, or the form filled in, at once
     const body = { username: username.value, password: password.value };
     // Sent even if empty: some people need no captcha, and the service knows who.
     // The code of a second factor goes where the picture's answer goes.
