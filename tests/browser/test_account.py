@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import SIZES
-from tests.browser.conftest import Visiting, add_person
+from tests.browser.conftest import Serving, Visiting, add_person
 from tests.browser.visits import Visit, arrived, come_back, log_in, step_away, tokens
 from tests.support.conversation import LOGIN, ME, bearer, credentials
 from tests.support.running import Running
@@ -207,24 +203,18 @@ def test_the_language_switch_reaches_dates_and_buttons(desk: Visit, running: Run
     expect(page.locator(".row.current .when")).to_contain_text("当前活跃")
 
 
-def test_the_operator_says_where_to_go_on_and_where_to_turn(tmp_path: Path, visiting: Visiting) -> None:
-    settings = {"console_url": "https://console.example.com/app", "forgot_password": "Ask Ann <ann@example.com>"}
-    with Running(tmp_path / "data", **settings) as running:
-        visit = visiting(running)
-        expect(visit.page().locator(".foot")).to_contain_text("Ask Ann <ann@example.com>")
-        page = visit.logged_in()
-        console = page.get_by_role("link", name="Console")
-        assert console.get_attribute("href") == "https://console.example.com/app"
-        expect(page.get_by_role("link", name="Administration")).to_have_attribute("href", "admin")
+def test_the_operator_says_where_to_go_on_and_where_to_turn(serving: Serving, visiting: Visiting) -> None:
+    running = serving(console_url="https://console.example.com/app", forgot_password="Ask Ann <ann@example.com>")
+    visit = visiting(running)
+    expect(visit.page().locator(".foot")).to_contain_text("Ask Ann <ann@example.com>")
+    page = visit.logged_in()
+    console = page.get_by_role("link", name="Console")
+    assert console.get_attribute("href") == "https://console.example.com/app"
+    expect(page.get_by_role("link", name="Administration")).to_have_attribute("href", "admin")
 
 
-@pytest.fixture
-def under_a_path(tmp_path: Path) -> Iterator[Running]:
-    with Running(tmp_path / "data", base_path="/sso/gate") as running:
-        yield running
-
-
-def test_pages_work_under_a_base_path(under_a_path: Running, visiting: Visiting) -> None:
+def test_pages_work_under_a_base_path(serving: Serving, visiting: Visiting) -> None:
+    under_a_path = serving(base_path="/sso/gate")
     page = visiting(under_a_path).page("")
     assert page.url == f"{under_a_path.url}/"
     log_in(page)

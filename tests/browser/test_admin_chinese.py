@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from gatehouse.transfer.xlsx import write_sheet
 from tests.browser.chromium import SIZES
-from tests.browser.conftest import Visiting, add_person
+from tests.browser.conftest import Serving, Visiting, add_person
 from tests.browser.visits import part
 from tests.support.conversation import LOGIN, credentials, login
 from tests.support.running import ANSWER, PASSWORD, Running
@@ -223,12 +223,12 @@ def test_settings_are_explained_and_searched(phone: Page) -> None:
     expect(phone.locator(".findings")).to_contain_text("all limits are off")
 
 
-def test_a_locked_name_is_let_in(tmp_path: Path, visiting: Visiting) -> None:
-    with Running(tmp_path / "data", limits="on", limit_login_name="2/minute") as running:
-        with running.client() as client:
-            for _ in range(3):
-                client.post(LOGIN, json=credentials(client, username="ghost", password="wrong password"))
-        page = chinese_phone(visiting, running)
-        page.get_by_role("button", name="解除: ghost").click()
-        opened(page).get_by_role("button", name="解除").click()
-        expect(page.get_by_text("没有因登录失败而被锁定的账号。")).to_be_visible()
+def test_a_locked_name_is_let_in(serving: Serving, visiting: Visiting) -> None:
+    running = serving(limits="on", limit_login_name="2/minute")
+    with running.client() as client:
+        for _ in range(3):
+            client.post(LOGIN, json=credentials(client, username="ghost", password="wrong password"))
+    page = chinese_phone(visiting, running)
+    page.get_by_role("button", name="解除: ghost").click()
+    opened(page).get_by_role("button", name="解除").click()
+    expect(page.get_by_text("没有因登录失败而被锁定的账号。")).to_be_visible()
