@@ -104,8 +104,10 @@ def test_the_site_of_nginx_ends_tls_and_keeps_tokens_out_of_the_log(tmp_path: Pa
         trust.check_hostname = False
         try:
             claimed = {"X-Forwarded-For": "203.0.113.9"}
-            with httpx.Client(base_url=f"https://127.0.0.1:{secure}", verify=trust, headers=claimed) as client:
-                for _ in range(100):
+            with httpx.Client(
+                base_url=f"https://127.0.0.1:{secure}", verify=trust, headers=claimed, timeout=60
+            ) as client:
+                for _ in range(600):
                     try:
                         assert client.get("/").status_code == 200
                         break
@@ -117,7 +119,7 @@ def test_the_site_of_nginx_ends_tls_and_keeps_tokens_out_of_the_log(tmp_path: Pa
                 assert "strict-transport-security" in renewed.headers
                 assert client.get("/health/live").status_code == 404
                 assert client.get("/metrics").status_code == 404
-            moved = httpx.get(f"http://127.0.0.1:{plain}/account", headers={"Host": "login.example.com"})
+            moved = httpx.get(f"http://127.0.0.1:{plain}/account", headers={"Host": "login.example.com"}, timeout=60)
             assert (moved.status_code, moved.headers["location"]) == (301, "https://login.example.com/account")
         finally:
             proxy.terminate()
@@ -150,8 +152,8 @@ def test_a_refresh_token_reaches_no_log_of_nginx_while_gatehouse_is_down(name: s
     proxy = subprocess.Popen([nginx, "-p", tmp_path, "-c", conf, "-e", errors])
     token = "1.7-AAAAAAAAAAAAAAAAAAAAAA.1.live-refresh-token"
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-            for _ in range(100):
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            for _ in range(600):
                 try:
                     client.get("/")
                     break

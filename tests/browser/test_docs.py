@@ -45,7 +45,7 @@ def log_in_here(page: Page, variant: str) -> None:
 def test_every_operation_and_every_code_is_shown(desk: Visit, running: Running) -> None:
     page = desk.page("/docs")
     expect(page.locator("article").first).to_be_visible()
-    paths = httpx.get(f"{running.url}/openapi.json").json()["paths"]
+    paths = httpx.get(f"{running.url}/openapi.json", timeout=60).json()["paths"]
     for methods in paths.values():
         for described in methods.values():
             shown = operation(page, described["operationId"])

@@ -26,7 +26,7 @@ def events(typed: Terminal, *words: str) -> list[dict[str, Any]]:
 
 def eventually(typed: Terminal, *words: str, number: int) -> list[dict[str, Any]]:
     """The service writes its events a moment after it has answered."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while len(found := events(typed, *words)) < number and time.monotonic() < deadline:
         time.sleep(0.02)
     return found

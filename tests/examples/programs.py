@@ -34,8 +34,8 @@ def program(words: list[str], url: str, log: Path, **options: object) -> Iterato
     finally:
         process.terminate()
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(timeout=20)
+            process.wait(timeout=60)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -16,6 +17,7 @@ from tests.support.people import service_key
 from tests.support.running import Running
 from tests.test_docs import DOCS, shell_blocks
 
+get, post = (partial(ask, timeout=60) for ask in (httpx.get, httpx.post))
 NOBODY: dict[str, str] = {}
 WELCOME, LOG_IN, FORBIDDEN = (200, ""), (401, "A0230"), (403, "A0301")
 
@@ -45,59 +47,59 @@ def nginx(service: Running, logs: Path) -> Iterator[str]:
 
 def test_fastapi(fastapi_service: str, people: People) -> None:
     hello, report = f"{fastapi_service}/hello", f"{fastapi_service}/report"
-    assert httpx.get(hello, headers=people.admin).json() == {"userId": 1}
-    assert outcome(httpx.get(hello, headers=people.guest)) == WELCOME
-    assert outcome(httpx.get(report, headers=people.admin)) == WELCOME
-    assert outcome(httpx.get(report, headers=people.guest)) == FORBIDDEN
+    assert get(hello, headers=people.admin).json() == {"userId": 1}
+    assert outcome(get(hello, headers=people.guest)) == WELCOME
+    assert outcome(get(report, headers=people.admin)) == WELCOME
+    assert outcome(get(report, headers=people.guest)) == FORBIDDEN
     for stranger in (NOBODY, people.forged, people.gone):
-        assert outcome(httpx.get(report, headers=stranger)) == LOG_IN
-    assert httpx.get(report).headers["www-authenticate"] == "Bearer"
+        assert outcome(get(report, headers=stranger)) == LOG_IN
+    assert get(report).headers["www-authenticate"] == "Bearer"
 
 
 def test_fastapi_shows_in_its_own_docs_that_a_token_is_needed(fastapi_service: str) -> None:
-    described = httpx.get(f"{fastapi_service}/openapi.json").json()
+    described = get(f"{fastapi_service}/openapi.json").json()
     assert described["paths"]["/report"]["get"]["security"] == [{"HTTPBearer": []}]
 
 
 def test_node(node_service: str, people: People) -> None:
     hello, report = f"{node_service}/hello", f"{node_service}/report"
-    assert httpx.get(hello, headers=people.admin).json()["data"] == {"userId": 1, "roles": ["ADMIN"]}
-    assert outcome(httpx.get(hello, headers=people.guest)) == WELCOME
-    assert outcome(httpx.get(report, headers=people.admin)) == WELCOME
-    assert outcome(httpx.get(report, headers=people.guest)) == FORBIDDEN
+    assert get(hello, headers=people.admin).json()["data"] == {"userId": 1, "roles": ["ADMIN"]}
+    assert outcome(get(hello, headers=people.guest)) == WELCOME
+    assert outcome(get(report, headers=people.admin)) == WELCOME
+    assert outcome(get(report, headers=people.guest)) == FORBIDDEN
     for stranger in (NOBODY, people.forged, people.gone):
-        answer = httpx.get(report, headers=stranger)
+        answer = get(report, headers=stranger)
         assert outcome(answer) == LOG_IN
         assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 def test_nginx_asks_gatehouse(nginx: str, people: People) -> None:
     page = f"{nginx}/asked/page"
-    assert outcome(httpx.get(page, headers=people.admin)) == WELCOME
-    assert httpx.post(page, headers=people.guest, content=b"x" * 1000).status_code == 200
+    assert outcome(get(page, headers=people.admin)) == WELCOME
+    assert post(page, headers=people.guest, content=b"x" * 1000).status_code == 200
     for stranger in (NOBODY, people.forged, people.gone):
-        assert outcome(httpx.get(page, headers=stranger)) == LOG_IN
-    claimed = httpx.get(page, headers={**people.guest, "X-User-Id": "1"})
+        assert outcome(get(page, headers=stranger)) == LOG_IN
+    claimed = get(page, headers={**people.guest, "X-User-Id": "1"})
     assert claimed.text == "hello, user "
 
 
 def test_nginx_asks_the_sidecar(nginx: str, people: People) -> None:
     page, admin_page = f"{nginx}/page", f"{nginx}/admin/page"
-    assert httpx.post(page, headers=people.guest, content=b"x" * 1000).status_code == 200
-    admin = httpx.get(admin_page, headers={**people.admin, "X-User-Id": "99"})
+    assert post(page, headers=people.guest, content=b"x" * 1000).status_code == 200
+    admin = get(admin_page, headers={**people.admin, "X-User-Id": "99"})
     assert (admin.status_code, admin.text) == (200, "hello, user 1")
-    assert outcome(httpx.get(admin_page, headers=people.guest)) == FORBIDDEN
+    assert outcome(get(admin_page, headers=people.guest)) == FORBIDDEN
     for stranger in (NOBODY, people.forged, people.gone):
-        answer = httpx.get(page, headers=stranger)
+        answer = get(page, headers=stranger)
         assert outcome(answer) == LOG_IN
         assert answer.headers["www-authenticate"].startswith("Bearer")
-        assert outcome(httpx.get(admin_page, headers=stranger)) == LOG_IN
+        assert outcome(get(admin_page, headers=stranger)) == LOG_IN
 
 
 @pytest.mark.parametrize("way_round", ["/_asked", "/_may/", "/_may/role/ADMIN", "/admin/../admin/page", "//admin/page"])
 def test_nginx_has_no_way_round(nginx: str, people: People, way_round: str) -> None:
-    assert httpx.get(nginx + way_round).status_code in {401, 404}
-    assert httpx.get(nginx + way_round, headers=people.guest).status_code in {403, 404}
+    assert get(nginx + way_round).status_code in {401, 404}
+    assert get(nginx + way_round, headers=people.guest).status_code in {403, 404}
 
 
 def test_the_walk_of_the_verify_page_ends_in_a_refusal(tmp_path: Path, logs: Path) -> None:

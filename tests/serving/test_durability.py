@@ -91,7 +91,7 @@ def test_workers_may_be_killed_again_and_again(tmp_path: Path) -> None:
             worker.wait(60)
             service.wait_until_live()
             assert client.get(ME, headers=bearer(tokens)).status_code == 200
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while service.output().count("a worker has died") < 6 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert service.output().count("a worker has died") == 6
@@ -122,7 +122,7 @@ def test_a_worker_that_cannot_be_started_is_started_later(tmp_path: Path) -> Non
         worker = service.workers()[0]
         worker.kill()
         worker.wait(60)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while "cannot start a worker" not in service.output() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert "Too many open files" in service.output()
@@ -134,7 +134,7 @@ def test_a_worker_that_cannot_be_started_is_started_later(tmp_path: Path) -> Non
 
 
 def wait_for_workers(service: Running, count: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while len(service.workers()) < count and time.monotonic() < deadline:
         time.sleep(0.05)
     assert len(service.workers()) == count

@@ -23,7 +23,7 @@ MOST_MEMORY = 120 * 1024 * 1024
 def test_every_path_lives_under_the_prefix(tmp_path: Path) -> None:
     with Running(tmp_path / "data", base_path="/sso/") as service:
         root = service.url.removesuffix("/sso")
-        with httpx.Client(base_url=root) as client:
+        with httpx.Client(base_url=root, timeout=60) as client:
             assert client.get(f"/sso{CAPTCHA}").status_code == 200
             assert client.get("/sso/health/live").status_code == 200
             assert client.get("/sso/openapi.json").json()["servers"] == [{"url": "/sso"}]

@@ -45,7 +45,7 @@ class Listener:
             self._answered.set()
             self.ended.set()
 
-    def heard(self, text: str, within: float = 12) -> bool:
+    def heard(self, text: str, within: float = 60) -> bool:
         end = time.monotonic() + within
         while text not in self.text and time.monotonic() < end:
             time.sleep(0.05)
@@ -67,7 +67,7 @@ def test_the_number_of_users_online_and_the_end_of_the_session(tmp_path: Path) -
         with service.client() as first, service.client() as second, service.client() as third:
             mine, theirs = login(first)["accessToken"], login(second, username="clerk")["accessToken"]
             listener = Listener(first, mine)
-            assert listener.heard("event: online-count\ndata: 1\n\n", within=5)
+            assert listener.heard("event: online-count\ndata: 1\n\n")
             assert "\r" not in listener.text
             again = Listener(third, mine)  # a second tab is the same user
             other = Listener(second, theirs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +14,7 @@ from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, RateLimit,
 from gatehouse.stores.state.redis.connection import Address, ReconnectingConnection
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.redis.servers import parse_url, slot_of
+from tests.stores.recovery import eventually
 from tests.support.engines import RedisServer
 from tests.support.running import free_port
 
@@ -26,18 +27,6 @@ SLOTS = 16384
 
 def session(user: int) -> Session:
     return Session(f"{user}-{'x' * 22}", user, 1, NOW, NOW, NOW + 100, NOW + 1000, "192.0.2.1", "agent")
-
-
-async def eventually(work: Callable[[], Awaitable[object]], seconds: float = 15) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            await work()
-        except StoreUnavailable:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.05)
-        else:
-            return
 
 
 async def test_a_connection_that_is_lost_while_it_opens_is_opened_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +220,7 @@ def cluster() -> Iterator[list[RedisServer]]:
             server.say("CLUSTER ADDSLOTS", *map(str, slots))
             server.say("CLUSTER SET-CONFIG-EPOCH", str(number + 1))
             server.say("CLUSTER MEET 127.0.0.1", str(servers[0].port))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not all(server.say("CLUSTER INFO").count(b"cluster_known_nodes:3\r\n") for server in servers):
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -331,7 +320,7 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
         sentinel.start()
         state = RedisState(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{sentinel.port}/main")
         await state.open_session(session(7), 50)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while b"slaves=1" not in sentinel.say("INFO sentinel") or int(replica.say("DBSIZE")[1:]) == 0:
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -344,7 +333,7 @@ async def test_the_primary_that_sentinels_name_is_followed() -> None:
             assert rotation is not None
             assert rotation.did_rotate
 
-        await eventually(rotate, 30)
+        await eventually(rotate)
         await state.close()
     finally:
         for server in (sentinel, replica, primary):

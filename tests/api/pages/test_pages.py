@@ -161,11 +161,11 @@ def test_every_reason_of_the_audit_and_every_check_has_words() -> None:
 
 def test_pages_live_under_the_base_path(tmp_path: Path) -> None:
     with Running(tmp_path / "data", base_path="/auth") as running, running.client() as client:
-        bare = httpx.get(f"http://127.0.0.1:{running.port}/auth")
+        bare = httpx.get(f"http://127.0.0.1:{running.port}/auth", timeout=60)
         assert (bare.status_code, bare.headers["location"]) == (308, "auth/")
         assert client.get("/").status_code == client.get("/account").status_code == 200
         assert all(client.get(path).status_code == 200 for path in assets(client))
-        assert httpx.get(f"http://127.0.0.1:{running.port}/").status_code == 404
+        assert httpx.get(f"http://127.0.0.1:{running.port}/", timeout=60).status_code == 404
 
 
 def test_pages_can_be_switched_off(tmp_path: Path, client: httpx.Client) -> None:

@@ -123,7 +123,7 @@ def test_an_address_that_is_taken_is_logged_and_used_once_it_is_free(tmp_path: P
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline:
                 with suppress(httpx.TransportError):
-                    assert httpx.get(f"http://127.0.0.1:{port}/metrics").status_code == 200
+                    assert httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).status_code == 200
                     break
                 time.sleep(0.2)
             else:
