@@ -90,6 +90,19 @@ def test_login_and_account(look: Look) -> None:
     look.judge(page)
 
 
+def test_nothing_moves_for_those_whom_it_disturbs(visiting: Visiting, running: Running) -> None:
+    page = visiting(running, reduced_motion="reduce").page()
+    page.locator("#captcha-image[src]").wait_for()
+    moving = page.evaluate(
+        """() => {
+          document.getElementById("submit").setAttribute("aria-disabled", "true");
+          document.getElementById("captcha-reload").setAttribute("aria-busy", "true");
+          return document.getAnimations().map(({ effect }) => effect.target.outerHTML.slice(0, 90));
+        }"""
+    )
+    assert moving == []
+
+
 def test_docs(look: Look, request: pytest.FixtureRequest) -> None:
     page = look.visit.page("/docs")
     captcha = page.locator("#captcha_get")
