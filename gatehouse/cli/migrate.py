@@ -52,7 +52,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 async def _check(given: Settings) -> schema.Migrated:
     if given.embedded_accounts and not given.accounts_path.exists():
         return schema.Migrated(None, schema.HEAD)
-    database = open_database(given)
+    database = open_database(given, time_limit=False)
     try:
         return schema.Migrated(await schema.current(database), schema.HEAD)
     finally:
@@ -66,7 +66,7 @@ async def _migrate(given: Settings) -> schema.Migrated:
         create_state(given.state_path)
     if given.postgres_state:
         await _create_state_tables(given)
-    database = open_database(given)
+    database = open_database(given, time_limit=False)
     try:
         return await schema.migrate(database)
     finally:

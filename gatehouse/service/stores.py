@@ -60,9 +60,9 @@ def open_stores(settings: Settings) -> Stores:
     )
 
 
-def open_database(settings: Settings) -> Database:
+def open_database(settings: Settings, *, time_limit: bool = True) -> Database:
     try:
-        return Database(settings.accounts_url)
+        return Database(settings.accounts_url, time_limit=time_limit)
     except ImportError:
         raise SettingsError(
             ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: install Gatehouse with [postgres]"]

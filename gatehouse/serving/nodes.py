@@ -50,7 +50,7 @@ async def register(settings: Settings, node: str) -> None:
     """Write this node's row. Raises `SettingsError` if a live node disagrees with it."""
     now = time.time()
     known = read_secrets(settings)
-    database, state = open_database(settings), open_state(settings)
+    database, state = open_database(settings, time_limit=False), open_state(settings)
     try:
         own = Node(node, _issuer(settings), await _identity(state), fingerprint(known[0]), now, now)
         store = Nodes(database)

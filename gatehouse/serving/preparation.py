@@ -44,7 +44,7 @@ async def prepare(settings: Settings) -> str | None:
     _check_admin_password(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
-    database = open_database(settings)
+    database = open_database(settings, time_limit=False)
     try:
         if settings.embedded_accounts:
             await migrate.migrate(database)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -186,6 +187,18 @@ def test_a_worker_that_starts_without_postgresql_serves_when_it_is_back(house: H
         house.running.wait_until_live()
         assert_unavailable(house.client.get(ME, headers=bearer(tokens)))
     assert back_within(RETURN_SECONDS, lambda: house.client.get(ME, headers=bearer(tokens))).status_code == 200
+    login(house.client)
+
+
+def test_a_start_waits_for_postgresql_that_answers_late(house: House) -> None:
+    house.running.stop()
+    house.postgres.pause()
+    late = threading.Timer(4, house.postgres.resume)  # later than a request would wait
+    late.start()
+    try:
+        house.running.start()
+    finally:
+        late.join()
     login(house.client)
 
 

@@ -27,12 +27,17 @@ POOL_SIZE = 8
 # How long a request may wait for a connection, for the connection to open, and for the whole transaction.
 WAIT_SECONDS = 2.0
 TRANSACTION_SECONDS = 3.0
+# How long a start or a migration may wait for a connection: no request waits for them.
+PATIENT_WAIT_SECONDS = 20.0
 RECYCLE_SECONDS = 1800
 SQLITE_BUSY_SECONDS = 5.0
 
 
-def engine_for(url: str) -> AsyncEngine:
-    """An engine for `sqlite:///path` or `postgresql://…`, whichever driver the URL names or omits."""
+def engine_for(url: str, wait: float) -> AsyncEngine:
+    """An engine for `sqlite:///path` or `postgresql://…`, whichever driver the URL names or omits.
+
+    `wait`: seconds for a connection to PostgreSQL.
+    """
     try:
         parsed = make_url(url)
     except SQLAlchemyError:
@@ -41,21 +46,21 @@ def engine_for(url: str) -> AsyncEngine:
     if kind == "sqlite":
         return _sqlite(str(parsed.database))
     if kind == "postgresql":
-        return _postgresql(parsed)
+        return _postgresql(parsed, wait)
     raise ValueError(f"expected postgresql://user:password@host/name, got {kind}")
 
 
-def _postgresql(url: URL) -> AsyncEngine:
+def _postgresql(url: URL, wait: float) -> AsyncEngine:
     # What everyone writes for libpq, `?sslmode=require`, the driver calls ssl.
     query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
     engine = create_async_engine(
         url.set(drivername="postgresql+asyncpg", query=query),
         pool_size=POOL_SIZE,
         max_overflow=0,
-        pool_timeout=WAIT_SECONDS,
+        pool_timeout=wait,
         pool_pre_ping=True,
         pool_recycle=RECYCLE_SECONDS,
-        connect_args={"timeout": WAIT_SECONDS, "server_settings": {"application_name": "gatehouse"}},
+        connect_args={"timeout": wait, "server_settings": {"application_name": "gatehouse"}},
     )
 
     @event.listens_for(engine.sync_engine, "invalidate")
@@ -109,8 +114,8 @@ class Database:
     """Transactions over one engine, and single statements. Every query of the accounts runs inside one of these."""
 
     def __init__(self, url: str, *, time_limit: bool = True) -> None:
-        """`time_limit`: transactions on PostgreSQL are limited; migrations are not. `ValueError` for a bad URL."""
-        self.engine = engine_for(url)
+        """`time_limit`: as for requests, on PostgreSQL; starts and migrations have none. `ValueError`: a bad URL."""
+        self.engine = engine_for(url, WAIT_SECONDS if time_limit else PATIENT_WAIT_SECONDS)
         self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._sync_engine = _sqlite_sync_engine(str(self.path)) if self.path else None
         self._timeout = TRANSACTION_SECONDS if time_limit and self.engine.dialect.name == "postgresql" else None
