@@ -172,7 +172,7 @@ class Leaver(threading.Thread):
         self.left = 0
 
     def run(self) -> None:
-        while time.monotonic() < self.until:
+        while time.monotonic() < self.until + (0 if self.left else 60):  # once at least, on a slow machine too
             with suppress(httpx.TransportError), ExitStack() as stack:
                 connections = [stack.enter_context(self.service.client()) for _ in range(4)]
                 tokens = bearer(login(connections[0]))
@@ -183,7 +183,7 @@ class Leaver(threading.Thread):
                     self.after |= {self._ask(each, tokens) for each in connections}
 
     def _ask(self, client: httpx.Client, tokens: dict[str, str]) -> int:
-        while time.monotonic() < self.until + 20:
+        while time.monotonic() < self.until + 120:
             try:
                 return client.get(ME, headers=tokens).status_code
             except httpx.TransportError:  # its worker was killed: another answers
