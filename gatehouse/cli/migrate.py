@@ -14,6 +14,7 @@ from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_database, open_state
 from gatehouse.stores.accounts import migrate as schema
+from gatehouse.stores.accounts.database import PATIENCE
 from gatehouse.stores.state.sqlite.file import create as create_state
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 async def _check(given: Settings) -> schema.Migrated:
     if given.embedded_accounts and not given.accounts_path.exists():
         return schema.Migrated(None, schema.HEAD)
-    database = open_database(given, time_limit=False)
+    database = open_database(given, patience=PATIENCE)
     try:
         return schema.Migrated(await schema.current(database), schema.HEAD)
     finally:
@@ -66,7 +67,7 @@ async def _migrate(given: Settings) -> schema.Migrated:
         create_state(given.state_path)
     if given.postgres_state:
         await _create_state_tables(given)
-    database = open_database(given, time_limit=False)
+    database = open_database(given, patience=PATIENCE)
     try:
         return await schema.migrate(database)
     finally:

@@ -15,7 +15,7 @@ from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.service import open_state
 from gatehouse.stores.accounts.copying import CopiedTable, copy_accounts
-from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.database import PATIENCE, Database
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite.engine import live_sessions
 from gatehouse.transfer.move import move_sessions
@@ -57,7 +57,8 @@ async def _move(given: Settings, report: Callable[[str, int, int], None]) -> tup
         raise ValueError("GATEHOUSE_DATABASE_URL is not set: it names the database to move to")
     if not given.accounts_path.exists():
         raise StoreUnavailable(f"there are no accounts in {given.data_dir}: nothing to move")
-    source, target = Database(f"sqlite:///{given.accounts_path}"), Database(given.accounts_url, time_limit=False)
+    source = Database(f"sqlite:///{given.accounts_path}")
+    target = Database(given.accounts_url, patience=PATIENCE, time_limit=False)
     try:
         moved = await copy_accounts(source, target, report)
     finally:

@@ -60,9 +60,9 @@ def open_stores(settings: Settings) -> Stores:
     )
 
 
-def open_database(settings: Settings, *, time_limit: bool = True) -> Database:
+def open_database(settings: Settings, *, patience: float = 1) -> Database:
     try:
-        return Database(settings.accounts_url, time_limit=time_limit)
+        return Database(settings.accounts_url, patience=patience)
     except ImportError:
         raise SettingsError(
             ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: install Gatehouse with [postgres]"]

@@ -21,6 +21,7 @@ from gatehouse.master_secret import read_secrets
 from gatehouse.service import open_database, open_state
 from gatehouse.settings import SettingsError
 from gatehouse.stores.accounts import migrate
+from gatehouse.stores.accounts.database import PATIENCE
 from gatehouse.stores.accounts.nodes import Node, Nodes
 from gatehouse.stores.errors import StoreUnavailable
 
@@ -50,7 +51,7 @@ async def register(settings: Settings, node: str) -> None:
     """Write this node's row. Raises `SettingsError` if a live node disagrees with it."""
     now = time.time()
     known = read_secrets(settings)
-    database, state = open_database(settings, time_limit=False), open_state(settings)
+    database, state = open_database(settings, patience=PATIENCE), open_state(settings)
     try:
         own = Node(node, _issuer(settings), await _identity(state), fingerprint(known[0]), now, now)
         store = Nodes(database)

@@ -16,6 +16,7 @@ from gatehouse.service import open_database
 from gatehouse.settings import SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.accounts.audit_trail import AuditTrail
+from gatehouse.stores.accounts.database import PATIENCE
 from gatehouse.stores.accounts.departments import Departments
 from gatehouse.stores.accounts.keys import Keys
 from gatehouse.stores.accounts.menus import Menus
@@ -44,7 +45,7 @@ async def prepare(settings: Settings) -> str | None:
     _check_admin_password(settings)
     if settings.embedded_state:
         create_state(settings.state_path)
-    database = open_database(settings, time_limit=False)
+    database = open_database(settings, patience=PATIENCE)
     try:
         if settings.embedded_accounts:
             await migrate.migrate(database)

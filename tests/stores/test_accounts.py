@@ -8,9 +8,10 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from gatehouse.auth.accounts.bootstrap import bootstrap
+from gatehouse.stores.accounts import database as accounts_database
 from gatehouse.stores.accounts import migrate, schema
 from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
 from gatehouse.stores.accounts.database import Database
@@ -20,7 +21,8 @@ from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.schema import metadata
 from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.accounts.users import NewUser, Users
-from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing
+from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
+from tests.support.engines import PostgresServer
 from tests.support.people import change_user
 
 
@@ -270,6 +272,23 @@ async def test_a_failed_block_leaves_nothing(database: Database) -> None:
 async def test_the_engine_answers(database: Database) -> None:
     await database.ping()
     assert all("fsync" in line for line in await database.configuration_warnings())  # off in the tests' own server
+
+
+async def test_patience_with_postgresql_has_an_end_too(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts_database, "TRANSACTION_SECONDS", 0.01)
+    url = postgres_server.url("postgres")
+    patient, unlimited = Database(url, patience=10), Database(url, patience=10, time_limit=False)
+    try:
+        with pytest.raises(StoreUnavailable, match="TimeoutError"):
+            async with patient.reading() as connection:
+                await connection.execute(text("SELECT pg_sleep(60)"))
+        async with unlimited.reading() as connection:
+            await connection.execute(text("SELECT pg_sleep(0.2)"))
+    finally:
+        await patient.close()
+        await unlimited.close()
 
 
 async def test_a_database_is_migrated_once_however_many_try(accounts_url: str) -> None:

@@ -84,8 +84,9 @@ async def test_a_failover_loses_nothing_that_was_acknowledged(pair: tuple[Postgr
                 (ended if number % 2 else opened).add(session(number).id)
 
     clients = [asyncio.create_task(log_in_and_out(first)) for first in range(1, 9)]
-    while min(len(opened), len(ended)) < 100:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(120):
+        while min(len(opened), len(ended)) < 100:
+            await asyncio.sleep(0.01)
     killed.set()
     await asyncio.to_thread(primary.kill)
     await asyncio.gather(*clients)

@@ -168,7 +168,9 @@ def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_p
         running.kill()  # at most a second after the last event
     # The service is gone; its keys are still held.
     following.verifier.check(live["accessToken"])
+    deadline = time.monotonic() + 60
     while following.ended.fresh:
+        assert time.monotonic() < deadline, "the feed counts as fresh without a service"
         time.sleep(0.01)
     if fail_open:
         following.verifier.check(live["accessToken"])

@@ -27,8 +27,8 @@ POOL_SIZE = 8
 # How long a request may wait for a connection, for the connection to open, and for the whole transaction.
 WAIT_SECONDS = 2.0
 TRANSACTION_SECONDS = 3.0
-# How long a start or a migration may wait for a connection: no request waits for them.
-PATIENT_WAIT_SECONDS = 20.0
+# A start and a migration, which keep no request waiting, have this many times as long.
+PATIENCE = 10
 RECYCLE_SECONDS = 1800
 SQLITE_BUSY_SECONDS = 5.0
 
@@ -113,12 +113,16 @@ def _sqlite_sync_engine(path: str) -> Engine:
 class Database:
     """Transactions over one engine, and single statements. Every query of the accounts runs inside one of these."""
 
-    def __init__(self, url: str, *, time_limit: bool = True) -> None:
-        """`time_limit`: as for requests, on PostgreSQL; starts and migrations have none. `ValueError`: a bad URL."""
-        self.engine = engine_for(url, WAIT_SECONDS if time_limit else PATIENT_WAIT_SECONDS)
+    def __init__(self, url: str, *, patience: float = 1, time_limit: bool = True) -> None:
+        """On PostgreSQL, waits and transactions have the limits of a request times `patience`.
+
+        Without `time_limit` a transaction may take any time. `ValueError` for a bad URL.
+        """
+        self.engine = engine_for(url, WAIT_SECONDS * patience)
         self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._sync_engine = _sqlite_sync_engine(str(self.path)) if self.path else None
-        self._timeout = TRANSACTION_SECONDS if time_limit and self.engine.dialect.name == "postgresql" else None
+        limited = time_limit and self.engine.dialect.name == "postgresql"
+        self._timeout = TRANSACTION_SECONDS * patience if limited else None
         self._outages: tuple[type[Exception], ...] = (
             SQLAlchemyError,
             OSError,

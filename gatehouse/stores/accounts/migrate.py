@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import inspect, text
 
-from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.database import PATIENCE, Database
 from gatehouse.stores.errors import StoreError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ async def exclusive(database: Database) -> AsyncIterator[Database]:
         finally:
             os.close(handle)
         return
-    unlimited = Database(database.engine.url.render_as_string(hide_password=False), time_limit=False)
+    unlimited = Database(database.engine.url.render_as_string(hide_password=False), patience=PATIENCE, time_limit=False)
     try:
         # Held by the transaction, so that it is released with the connection even if this process is killed.
         async with unlimited.reading() as connection:
