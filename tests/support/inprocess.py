@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
+from sqlalchemy.pool import QueuePool
+
 from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import Service, open_service
@@ -116,8 +118,8 @@ class InProcess:
         if started:
             shutil.copytree(first_start.data_folder(), data)
         if not started or "database_url" in settings:
-            self.run(prepare(self.settings))
-        self.service: Service = self.run(self._open())
+            self.loop.run_until_complete(prepare(self.settings))
+        self.service: Service = self.loop.run_until_complete(self._open())
         self.app = App(self.service, CaptchaRenderer(self.settings.captcha_difficulty))
         self._ports = itertools.count(40_000)
 
@@ -127,7 +129,18 @@ class InProcess:
         return service
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run_until_complete(work)
+        return self.loop.run_until_complete(self._to_a_halt(work))
+
+    async def _to_a_halt(self, work: Coroutine[Any, Any, T]) -> T:
+        """Let what is being written beside it end too: a loop that stands still would keep the database locked."""
+        try:
+            return await work
+        finally:
+            pool = self.service.database.engine.pool
+            assert isinstance(pool, QueuePool)
+            async with asyncio.timeout(60):
+                while pool.checkedout():
+                    await asyncio.sleep(0.001)
 
     def close(self) -> None:
         self.run(self.service.stop())

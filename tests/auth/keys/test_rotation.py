@@ -47,13 +47,6 @@ def reload(*nodes: InProcess) -> None:
         node.run(node.service.reload_keys())
 
 
-def settle(*nodes: InProcess) -> None:
-    """Let the audit trail be written: a loop that stands still in the middle of it would keep the others waiting."""
-    while any(node.service.audit.queued for node in nodes):
-        for node in nodes:
-            node.run(asyncio.sleep(0.001))
-
-
 def kid(tokens: dict[str, Any]) -> str:
     return str(jwt.get_unverified_header(tokens["accessToken"])["kid"])
 
@@ -71,7 +64,6 @@ def test_a_rotation_logs_nobody_out(nodes: tuple[InProcess, InProcess], monkeypa
     monkeypatch.setattr("gatehouse.auth.keys.ring.RELOAD_SECONDS", float("inf"))
     one, other = nodes
     first = tokens = one.login().data
-    settle(one, other)
     new = one.run(one.service.key_rotation.rotate(ClientInfo()))
     assert new is not None
     signers = set()
@@ -97,7 +89,6 @@ def test_an_old_key_is_published_until_its_last_token_has_expired_and_then_delet
 ) -> None:
     one, other = nodes
     old = kid(one.login().data)
-    settle(one, other)
     new = one.run(one.service.key_rotation.rotate(ClientInfo()))
     assert new is not None
     reload(other)
@@ -117,10 +108,8 @@ def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess
     assert len(one.run(Keys(one.service.database).all())) == 1
     one.clock.move(MAX_AGE)
     tokens = one.login().data
-    settle(one, other)
     # Both find the key too old before either has done anything about it.
     one.run(one.service.key_rotation.rotate_if_due())
-    settle(one, other)
     other.run(other.service.key_rotation.rotate_if_due())
     keys = one.run(Keys(one.service.database).all())
     assert [key.signs_until is None for key in keys] == [False, True]
@@ -167,7 +156,6 @@ def test_the_secret_is_replaced_by_one_command_under_running_nodes(
     old = path.read_text()
     tokens = one.login().data
 
-    settle(one, other)
     added, read = threading.Event(), threading.Event()
 
     async def meanwhile(seconds: float) -> None:
@@ -199,7 +187,6 @@ def test_the_secret_is_replaced_by_one_command_under_running_nodes(
     assert one.service.captcha_challenges.decode(captcha.id, one.clock()) == captcha
     assert one.refresh(by_old["refreshToken"]).status == 200
 
-    settle(one, other)
     # A key made now is sealed under the new secret, and both open it.
     assert one.run(one.service.key_rotation.rotate(ClientInfo()))
     one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS)
@@ -212,11 +199,9 @@ def test_a_forgotten_secret_opens_nothing(nodes: tuple[InProcess, InProcess], tm
     typed = Terminal(environment(tmp_path / "data", 8000))
     assert "nothing to forget" in typed("secret", "forget").done()
     by_old = one.login().data
-    settle(one, other)
     typed("secret", "rotate", "--now").done()
     reload(one, other)
     by_new = one.login().data
-    settle(one, other)
     asked = typed("secret", "forget", stdin="n\n")
     assert (asked.code, "must log in again" in asked.err) == (1, True)
     assert len(read_secrets(one.settings)) == 2
