@@ -13,7 +13,7 @@ import pytest
 
 from gatehouse.stores.accounts.migrate import HEAD
 from tests.support.conversation import LOGOUT, ME, bearer, login, refresh
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import Postgres, Redis
 from tests.support.running import PASSWORD, Running
 
 SOURCES = Path(__file__).with_name("release-0.1.0.tar.xz")
@@ -41,11 +41,9 @@ def old(release: Path, data: Path, **settings: object) -> Running:
 def stores(request: pytest.FixtureRequest) -> dict[str, str]:
     if request.param == "embedded":
         return {}
-    postgres: PostgresServer = request.getfixturevalue("postgres_server")
-    redis: RedisServer = request.getfixturevalue("redis_server")
-    postgres.execute("DROP DATABASE IF EXISTS upgraded WITH (FORCE)")
-    redis.say(f"SELECT {DB}\r\nFLUSHDB")
-    return {"database_url": postgres.create("upgraded", migrated=False), "state_url": redis.url(DB)}
+    postgres: Postgres = request.getfixturevalue("postgres_server")
+    redis: Redis = request.getfixturevalue("redis_server")
+    return {"database_url": postgres.create("upgraded", migrated=False), "state_url": redis.emptied(DB)}
 
 
 def test_everybody_stays_logged_in(release: Path, tmp_path: Path, stores: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ from gatehouse.stores.accounts.copying import TABLES
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.schema import audit_events, departments, menus, recovery_codes, users
 from tests.support.conversation import ME, bearer, login, refresh
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import Postgres, Redis
 from tests.support.running import Running
 
 PEOPLE = 12_000
@@ -105,14 +105,13 @@ def started(running: Running) -> None:
 
 @pytest.fixture(params=["redis", "postgres"])
 def house(
-    request: pytest.FixtureRequest, tmp_path: Path, postgres_server: PostgresServer, redis_server: RedisServer
+    request: pytest.FixtureRequest, tmp_path: Path, postgres_server: Postgres, redis_server: Redis
 ) -> tuple[Running, Running]:
     """An embedded service with people in it, stopped; and the one that is to follow it."""
     data = tmp_path / "data"
     before = Running(data, issuer="http://move.localhost")
-    redis_server.say(f"SELECT {DB}\r\nFLUSHDB")
     database = postgres_server.copy("moved")
-    urls = {"database_url": database, "state_url": redis_server.url(DB) if request.param == "redis" else database}
+    urls = {"database_url": database, "state_url": redis_server.emptied(DB) if request.param == "redis" else database}
     return before, Running(data, issuer="http://move.localhost", **urls)
 
 
@@ -169,9 +168,7 @@ def test_a_target_with_accounts_of_its_own_is_refused(house: tuple[Running, Runn
     assert "empty database" in refused.stderr
 
 
-def test_what_differs_at_the_end_is_not_called_moved(
-    house: tuple[Running, Running], postgres_server: PostgresServer
-) -> None:
+def test_what_differs_at_the_end_is_not_called_moved(house: tuple[Running, Running], postgres_server: Postgres) -> None:
     before, after = house
     started(before)
     postgres_server.execute(

@@ -11,7 +11,7 @@ import pytest
 
 from gatehouse.serving import nodes
 from gatehouse.stores.accounts.nodes import Node
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import Postgres, Redis
 from tests.support.running import Running
 
 SECRET = "Zr4kW8mT1xQ9vB6nJ3pL7sD5gH2yF0cA"
@@ -27,9 +27,7 @@ def refused(running: Running) -> str:
     return done.stderr
 
 
-def test_nodes_that_disagree_do_not_serve(
-    tmp_path: Path, postgres_server: PostgresServer, redis_server: RedisServer
-) -> None:
+def test_nodes_that_disagree_do_not_serve(tmp_path: Path, postgres_server: Postgres, redis_server: Redis) -> None:
     good = {
         "database_url": postgres_server.create("nodes"),
         "state_url": redis_server.url(7),

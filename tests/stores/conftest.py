@@ -14,7 +14,7 @@ from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.protocol import State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import Postgres, Redis
 
 # Apart from the databases that running services use.
 STORE_TESTS_DB = 60
@@ -37,22 +37,17 @@ class Opener:
             await state.close()
 
 
-def empty_redis(server: RedisServer) -> str:
-    server.say(f"SELECT {STORE_TESTS_DB}\r\nFLUSHDB")
-    return server.url(STORE_TESTS_DB)
-
-
 STATE_TABLES = "sessions, epochs, captchas, rates, failures, marks, expiring_values, ended_sessions"
 
 
-async def empty_postgres(server: PostgresServer) -> str:
+async def empty_postgres(server: Postgres) -> str:
     """A database without state; the tables of an earlier test are emptied, which is quicker than to make them."""
     url = server.url(STATE_DATABASE)
     try:
         connection = await asyncpg.connect(url)
     except asyncpg.InvalidCatalogNameError:
         connection = await asyncpg.connect(server.url("postgres"))
-        await connection.execute(f"CREATE DATABASE {STATE_DATABASE}")
+        await connection.execute(f"CREATE DATABASE {server.name(STATE_DATABASE)}")
     else:
         if await connection.fetchval("SELECT to_regnamespace('gatehouse_state')"):
             await connection.execute(
@@ -64,21 +59,21 @@ async def empty_postgres(server: PostgresServer) -> str:
 
 
 @pytest.fixture(params=["sqlite", "redis", "postgres"])
-def state_server(request: pytest.FixtureRequest) -> RedisServer | PostgresServer | None:
+def state_server(request: pytest.FixtureRequest) -> Redis | Postgres | None:
     """The server of the engine; None for the one that needs none."""
     if request.param == "sqlite":
         return None
-    server: RedisServer | PostgresServer = request.getfixturevalue(f"{request.param}_server")
+    server: Redis | Postgres = request.getfixturevalue(f"{request.param}_server")
     return server
 
 
 @pytest.fixture
-async def states(state_server: RedisServer | PostgresServer | None, tmp_path: Path) -> AsyncIterator[Opener]:
+async def states(state_server: Redis | Postgres | None, tmp_path: Path) -> AsyncIterator[Opener]:
     match state_server:
-        case RedisServer():
-            url = empty_redis(state_server)
+        case Redis():
+            url = state_server.emptied(STORE_TESTS_DB)
             opener = Opener(lambda: RedisState(url))
-        case PostgresServer():
+        case Postgres():
             url = await empty_postgres(state_server)
             opener = Opener(lambda: PostgresState(url))
         case None:
@@ -98,8 +93,7 @@ def accounts_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'accounts.db'}"
         return
-    server: PostgresServer = request.getfixturevalue("postgres_server")
-    server.execute("DROP DATABASE IF EXISTS store_tests WITH (FORCE)")
+    server: Postgres = request.getfixturevalue("postgres_server")
     yield server.create("store_tests", migrated=False)
 
 

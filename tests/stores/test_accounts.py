@@ -22,7 +22,7 @@ from gatehouse.stores.accounts.schema import metadata
 from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.accounts.users import NewUser, Users
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
-from tests.support.engines import PostgresServer
+from tests.support.engines import Postgres
 from tests.support.people import change_user
 
 
@@ -275,7 +275,7 @@ async def test_the_engine_answers(database: Database) -> None:
 
 
 async def test_patience_with_postgresql_has_an_end_too(
-    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts_database, "TRANSACTION_SECONDS", 0.01)
     url = postgres_server.url("postgres")

@@ -15,8 +15,8 @@ from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
-from tests.stores.conftest import Opener, empty_postgres, empty_redis
-from tests.support.engines import PostgresServer, RedisServer
+from tests.stores.conftest import STORE_TESTS_DB, Opener, empty_postgres
+from tests.support.engines import Postgres, Redis
 
 NOW = 1_800_000_000.5
 POLICY = BackoffPolicy(failure_limit=3, window=60, lockout_seconds=(10, 20, 40), kept_seconds=1000)
@@ -146,8 +146,8 @@ async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str,
 @given(rules=RULES, steps=STEPS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_engines_agree_on_the_rule_of_waiting(
-    redis_server: RedisServer,
-    postgres_server: PostgresServer,
+    redis_server: Redis,
+    postgres_server: Postgres,
     tmp_path_factory: pytest.TempPathFactory,
     rules: BackoffPolicy,
     steps: list[tuple[float, str, str]],
@@ -162,7 +162,7 @@ def test_the_engines_agree_on_the_rule_of_waiting(
         folder: Path = tmp_path_factory.mktemp("walk")
         return [
             await run(SQLiteState(folder / "state.db")),
-            await run(RedisState(empty_redis(redis_server))),
+            await run(RedisState(redis_server.emptied(STORE_TESTS_DB))),
             await run(PostgresState(await empty_postgres(postgres_server))),
         ]
 

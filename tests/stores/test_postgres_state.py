@@ -20,7 +20,7 @@ from gatehouse.stores.state.postgres.pool import TICK_SECONDS, TIMEOUT_TICKS
 from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, Session
 from tests.stores.conftest import empty_postgres
 from tests.stores.recovery import eventually
-from tests.support.engines import PostgresServer
+from tests.support.engines import Postgres, PostgresServer
 from tests.support.running import free_port
 
 pytestmark = pytest.mark.usefixtures("service_limits")
@@ -52,7 +52,7 @@ async def own_state(own_server: PostgresServer) -> AsyncIterator[PostgresState]:
 
 
 @pytest.fixture
-async def state(postgres_server: PostgresServer) -> AsyncIterator[PostgresState]:
+async def state(postgres_server: Postgres) -> AsyncIterator[PostgresState]:
     state = PostgresState(await empty_postgres(postgres_server))
     yield state
     await state.close()
@@ -203,9 +203,7 @@ async def test_calls_of_one_moment_share_a_round_trip(state: PostgresState) -> N
     assert state.counts()["round_trip"] - before <= 4
 
 
-async def test_batches_of_two_nodes_do_not_block_each_other(
-    state: PostgresState, postgres_server: PostgresServer
-) -> None:
+async def test_batches_of_two_nodes_do_not_block_each_other(state: PostgresState, postgres_server: Postgres) -> None:
     other = PostgresState(postgres_server.url("state_tests"))
     names = [session(f"n{n}", user=n) for n in range(60)]
     await asyncio.gather(*(state.open_session(one, 1000) for one in names))
@@ -222,7 +220,7 @@ async def test_batches_of_two_nodes_do_not_block_each_other(
 
 
 async def test_readers_of_the_log_miss_nothing_while_many_nodes_write(
-    state: PostgresState, postgres_server: PostgresServer
+    state: PostgresState, postgres_server: Postgres
 ) -> None:
     other = PostgresState(postgres_server.url("state_tests"))
     end_record = EndRecord(NOW, "logout", 7200)
@@ -253,7 +251,7 @@ async def test_text_that_postgresql_cannot_keep_does_no_harm(state: PostgresStat
     assert len(await state.sessions_of(7)) == 1
 
 
-async def test_what_has_expired_is_swept_in_batches(state: PostgresState, postgres_server: PostgresServer) -> None:
+async def test_what_has_expired_is_swept_in_batches(state: PostgresState, postgres_server: Postgres) -> None:
     for n in range(30):
         await state.use_captcha(f"{n}".encode(), int(NOW) + n % 2 * 9000, NOW)
     await state.rate_limit("k", Rate(1, 60), NOW)

@@ -15,7 +15,7 @@ from gatehouse.stores.state.redis.connection import Address, ReconnectingConnect
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.redis.servers import parse_url, slot_of
 from tests.stores.recovery import eventually
-from tests.support.engines import RedisServer
+from tests.support.engines import Redis, RedisServer
 from tests.support.running import free_port
 
 pytestmark = pytest.mark.usefixtures("service_limits")
@@ -162,7 +162,7 @@ def _said(server: RedisServer) -> bytes:
         return b""
 
 
-async def test_scripts_are_given_again_to_a_server_that_forgot_them(redis_server: RedisServer) -> None:
+async def test_scripts_are_given_again_to_a_server_that_forgot_them(redis_server: Redis) -> None:
     state = RedisState(redis_server.url(62))
     await state.open_session(session(7), 50)
     redis_server.say("SCRIPT FLUSH")
@@ -171,9 +171,8 @@ async def test_scripts_are_given_again_to_a_server_that_forgot_them(redis_server
     await state.close()
 
 
-async def test_every_key_has_an_expiry(redis_server: RedisServer) -> None:
-    redis_server.say("SELECT 63\r\nFLUSHDB")
-    state = RedisState(redis_server.url(63))
+async def test_every_key_has_an_expiry(redis_server: Redis) -> None:
+    state = RedisState(redis_server.emptied(63))
     await state.open_session(session(7), 50)
     await state.rotate_session(session(7).id, 1, NOW, NOW + 5)
     await state.raise_epochs([7, 8], NOW)

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.redis.engine import RedisState
-from tests.support.engines import RedisServer
+from tests.support.engines import Redis
 
 pytestmark = pytest.mark.usefixtures("service_limits")
 
@@ -45,7 +45,7 @@ def certificate(folder: Path) -> Path:
     return path
 
 
-async def tls_in_front_of(server: RedisServer, pem: Path) -> asyncio.Server:
+async def tls_in_front_of(server: Redis, pem: Path) -> asyncio.Server:
     async def pipe(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(65536):
             sink.write(data)
@@ -61,7 +61,7 @@ async def tls_in_front_of(server: RedisServer, pem: Path) -> asyncio.Server:
     return await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
 
 
-async def test_tls_is_spoken_and_a_stranger_is_refused(redis_server: RedisServer, tmp_path: Path) -> None:
+async def test_tls_is_spoken_and_a_stranger_is_refused(redis_server: Redis, tmp_path: Path) -> None:
     pem = certificate(tmp_path)
     front = await tls_in_front_of(redis_server, pem)
     url = f"rediss://127.0.0.1:{front.sockets[0].getsockname()[1]}"

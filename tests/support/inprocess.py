@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 import shutil
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -14,12 +14,13 @@ from urllib.parse import urlencode
 from sqlalchemy.pool import QueuePool
 
 from gatehouse.api.app import App
-from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.service import Service, open_service
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
-from tests.support import first_start
+from tests.support.renderer import renderer
+from tests.support.rsgi import Head, Headers, Protocol, Scope
 from tests.support.running import ANSWER, PASSWORD
+from tests.support.shared import shared
 
 T = TypeVar("T")
 
@@ -56,42 +57,8 @@ class Answer(NamedTuple):
         return dict(self.json["data"])
 
 
-class _Headers:
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self._pairs = pairs
-
-    def get(self, name: str) -> str | None:
-        return next((value for key, value in self._pairs if key == name), None)
-
-    def get_all(self, name: str) -> list[str]:
-        return [value for key, value in self._pairs if key == name]
-
-
-class _Scope(NamedTuple):
-    method: str
-    path: str
-    query_string: str
-    client: str
-    headers: _Headers
-
-
-def request_scope(method: str, path: str, headers: dict[str, str]) -> _Scope:
-    return _Scope(method, path, "", "127.0.0.1:40000", _Headers(list(headers.items())))
-
-
-class _Protocol:
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-        self.answer: Answer | None = None
-
-    async def __call__(self) -> bytes:
-        return self._body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._body
-
-    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-        self.answer = Answer(status, dict(headers), body)
+def request_scope(method: str, path: str, headers: dict[str, str]) -> Scope:
+    return Scope(method, path, "", "127.0.0.1:40000", Headers(list(headers.items())))
 
 
 class InProcess:
@@ -116,11 +83,11 @@ class InProcess:
         self.clock = clock or Clock()
         self.loop = asyncio.new_event_loop()
         if started:
-            shutil.copytree(first_start.data_folder(), data)
+            shutil.copytree(shared().get("data_folder"), data)
         if not started or "database_url" in settings:
             self.loop.run_until_complete(prepare(self.settings))
         self.service: Service = self.loop.run_until_complete(self._open())
-        self.app = App(self.service, CaptchaRenderer(self.settings.captcha_difficulty))
+        self.app = App(self.service, renderer(self.settings.captcha_difficulty))
         self._ports = itertools.count(40_000)
 
     async def _open(self) -> Service:
@@ -177,11 +144,13 @@ class InProcess:
             pairs.append(("authorization", f"Bearer {token}"))
         host = f"[{address}]" if ":" in address else address
         client = f"{host}:{next(self._ports)}" if address else ""
-        scope = _Scope(method, path, raw_query or urlencode(query or {}), client, _Headers(pairs))
-        protocol = _Protocol(content)
-        await self.app.__rsgi__(scope, protocol)
-        assert protocol.answer is not None
-        return protocol.answer
+        scope = Scope(method, path, raw_query or urlencode(query or {}), client, Headers(pairs))
+        protocol = Protocol(content)
+        await self.app.__rsgi__(scope, protocol)  # type: ignore[arg-type]
+        head, body = protocol.sent.get_nowait(), protocol.sent.get_nowait()
+        assert isinstance(head, Head)
+        assert isinstance(body, bytes)
+        return Answer(head.status, dict(head.headers), body)
 
     # The contract in short
 

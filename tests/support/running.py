@@ -1,4 +1,7 @@
-"""A real service in processes of its own, on a free port of the loopback, for tests and benchmarks."""
+"""A real service in processes of its own, on a free port of the loopback, for tests and benchmarks.
+
+`local.py` has the same without processes and sockets.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +70,8 @@ def environment(data: Path, port: int, **settings: object) -> dict[str, str]:
     return clean | {f"GATEHOUSE_{name.upper()}": str(value) for name, value in given.items()}
 
 
-class Running:
-    """`gatehouse serve` with the test switches on; settings by keyword, as in `Running(tmp, workers=2)`."""
+class Installation:
+    """A data folder and settings with the test switches on: what the command line beside a service needs."""
 
     def __init__(self, data: Path, **settings: object) -> None:
         self.data = data
@@ -76,9 +79,28 @@ class Running:
         self.base = str(settings.get("base_path", "")).rstrip("/")
         self.url = f"http://127.0.0.1:{self.port}{self.base}"
         self.env = environment(data, self.port, **settings)
+        self.folder: Path | None = None  # to start it in, if not here
+
+    def cli(self, *words: str, stdin: str = "", seconds: float = 120) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "gatehouse", *words],
+            env=self.env,
+            cwd=self.folder,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+
+class Running(Installation):
+    """`gatehouse serve`; settings by keyword, as in `Running(tmp, workers=2)`."""
+
+    def __init__(self, data: Path, **settings: object) -> None:
+        super().__init__(data, **settings)
         self.log = data.parent / f"{data.name}-{self.port}.log"
         self.command = [sys.executable, "-m", "gatehouse", "serve"]
-        self.folder: Path | None = None  # to start it in, if not here
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Running:
@@ -146,18 +168,6 @@ class Running:
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")
-
-    def cli(self, *words: str, stdin: str = "", seconds: float = 120) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "gatehouse", *words],
-            env=self.env,
-            cwd=self.folder,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
 
     def client(self, **options: object) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60, verify=TLS, **options)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.support.conversation import ME, bearer, login
-from tests.support.engines import PostgresServer
+from tests.support.engines import Postgres
 from tests.transfer.conftest import Place
 from tests.transfer.console import NEW, OLD, OLD_PASSWORD, OTHER, Version, old_hash, sample_console
 
@@ -124,7 +124,7 @@ def test_a_new_user_gets_an_id_beyond_those_that_came_along(place: Place, sqlite
     assert place.people()["next"]["id"] == 5001
 
 
-def test_into_postgresql(tmp_path: Path, sqlite_url: str, postgres_server: PostgresServer) -> None:
+def test_into_postgresql(tmp_path: Path, sqlite_url: str, postgres_server: Postgres) -> None:
     place = Place(tmp_path / "data", database_url=postgres_server.create("moved_in"))
     console = sample_console(sqlite_url)
     for number in range(100, 1300):

@@ -14,7 +14,7 @@ import pytest
 
 from gatehouse.verify import EndedSessions, TokenInvalid, Unavailable, Verifier
 from tests.support.conversation import LOGOUT, bearer, login, refresh
-from tests.support.engines import PostgresServer, RedisServer
+from tests.support.engines import Postgres, Redis
 from tests.support.people import add_user, service_key
 from tests.support.running import Running
 
@@ -29,9 +29,9 @@ def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with Running(data, workers=2) as running:
             yield [running, running]
         return
-    postgres: PostgresServer = request.getfixturevalue("postgres_server")
+    postgres: Postgres = request.getfixturevalue("postgres_server")
     if request.param == "engines":
-        redis: RedisServer = request.getfixturevalue("redis_server")
+        redis: Redis = request.getfixturevalue("redis_server")
         database, state = postgres.create("ended_sessions"), redis.url(41)
     else:
         database = state = postgres.create("ended_sessions_alone")
