@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from typing import TypeVar
 
 import httpx
 import pytest
@@ -22,6 +21,7 @@ from tests.support.selection import (
     pytest_collection_modifyitems,
     pytest_generate_tests,
     pytest_terminal_summary,
+    pytest_xdist_make_scheduler,
 )
 from tests.support.shared import Asker, Keeper, shared
 from tests.support.store_limits import service_limits
@@ -31,11 +31,12 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_generate_tests",
     "pytest_terminal_summary",
+    "pytest_xdist_make_scheduler",
     "real_hash_cost",
     "service_limits",
 ]
 
-T = TypeVar("T")
+SERVERS = {"embedded": "embedded_server", "redis": "redis_server_pair", "postgres": "postgres_server_alone"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -131,10 +132,32 @@ def client(service: Local) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The same in processes of its own, two workers, on a port: for what only a socket shows."""
+def embedded_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with Running(tmp_path_factory.mktemp("server") / "data", workers=2) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def redis_server_pair(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: Postgres, redis_server: Redis
+) -> Iterator[Running]:
+    urls = {"database_url": postgres_server.copy("server"), "state_url": redis_server.emptied(1)}
+    with Running(tmp_path_factory.mktemp("server") / "data", workers=2, **urls) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgres_server_alone(tmp_path_factory: pytest.TempPathFactory, postgres_server: Postgres) -> Iterator[Running]:
+    url = postgres_server.copy("server_alone")
+    with Running(tmp_path_factory.mktemp("server") / "data", workers=2, database_url=url, state_url=url) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def server(request: pytest.FixtureRequest, engine_set: str) -> Running:
+    """The same in processes of its own, two workers, on a port: for what only a socket or several workers show."""
+    running: Running = request.getfixturevalue(SERVERS[engine_set])
+    return running
 
 
 @pytest.fixture

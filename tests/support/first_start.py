@@ -1,4 +1,4 @@
-"""What a first start leaves, made once in each test run and copied: making it anew would take longer than most tests."""
+"""What a first start leaves, made once in each run and copied: making it takes longer than most tests."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import itertools
 import shutil
 import threading
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,12 +18,12 @@ import httpx
 
 from gatehouse.api.app import App
 from gatehouse.service import Service, open_service
-from gatehouse.settings import load
+from gatehouse.settings import Settings, load
 from tests.support.renderer import renderer
 from tests.support.rsgi import Head, Headers, Protocol, Scope
 from tests.support.running import Installation
 from tests.support.shared import shared
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 T = TypeVar("T")
 
@@ -35,23 +36,35 @@ class Local(Installation):
     def __init__(self, data: Path, **settings: object) -> None:
         super().__init__(data, **settings)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self.app: App
+        self._thread = ThreadPoolExecutor(1)
+        self._serving = threading.Event()
 
     def __enter__(self) -> Local:
-        if not self.data.exists() and "GATEHOUSE_DATABASE_URL" not in self.env:
+        if not self.data.exists():  # as a first start leaves it; a database of its own must be so, too
             shutil.copytree(shared().get("data_folder"), self.data)
-        settings = load(environ=self.env)
-        self._thread.start()
-        self.service = self.run(_started(settings))
-        self.app = App(self.service, renderer(settings.captcha_difficulty))
+        serving = self._thread.submit(self._serve, load(environ=self.env))
+        wait_until(lambda: self._serving.is_set() or serving.done(), "the service has started")
+        if serving.done():
+            serving.result()  # raises what went wrong
+        self._ended = serving
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.run(self.service.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE)
-        self._loop.close()
+        self._ended.result(PATIENCE)
+        self._thread.shutdown()
+
+    def _serve(self, settings: Settings) -> None:
+        """As a worker does: all of it in one thread, because connections belong to the thread that opened them."""
+        loop = self._loop
+        asyncio.set_event_loop(loop)
+        self.service = loop.run_until_complete(_opened(settings))
+        self.app = App(self.service, renderer(settings.captcha_difficulty))
+        self.app.__rsgi_init__(loop)
+        self._serving.set()
+        loop.run_forever()
+        self.app.__rsgi_del__(loop)
+        loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something in the service's own event loop, and wait for it."""
@@ -64,10 +77,8 @@ class Local(Installation):
         return _Transport(self.app, self._loop)
 
 
-async def _started(settings: Any) -> Service:
-    service = open_service(settings)
-    await service.start()
-    return service
+async def _opened(settings: Settings) -> Service:
+    return open_service(settings)
 
 
 class _Transport(httpx.BaseTransport):

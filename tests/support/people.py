@@ -14,14 +14,14 @@ from gatehouse.settings import load
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.keys import ServiceKeyStore
 from gatehouse.stores.accounts.users import NewUser, update_user
-from tests.support.running import PASSWORD, Running
+from tests.support.running import PASSWORD, Installation
 
 T = TypeVar("T")
 
 _numbers = itertools.count(1)
 
 
-def with_stores(running: Running, work: Callable[[Service], Awaitable[T]]) -> T:
+def with_stores(running: Installation, work: Callable[[Service], Awaitable[T]]) -> T:
     """Run something on the same stores, in this process, as the command line does."""
 
     async def opened() -> T:
@@ -40,13 +40,13 @@ async def change_user(database: Database, user: int, **columns: object) -> None:
         await update_user(db, user, **columns)
 
 
-def add_user(running: Running, username: str, roles: tuple[str, ...] = ()) -> int:
+def add_user(running: Installation, username: str, roles: tuple[str, ...] = ()) -> int:
     """A user with the password of all test users."""
     new = NewUser(username, username, hash_password(PASSWORD), 1, 0)
     return with_stores(running, lambda service: service.accounts.add_user(new, roles))
 
 
-def service_key(running: Running) -> str:
+def service_key(running: Installation) -> str:
     key = new_service_key()
     name = f"test-{next(_numbers)}"
     with_stores(running, lambda service: ServiceKeyStore(service.database).add(name, digest(key), 0))

@@ -79,19 +79,6 @@ class Installation:
         self.base = str(settings.get("base_path", "")).rstrip("/")
         self.url = f"http://127.0.0.1:{self.port}{self.base}"
         self.env = environment(data, self.port, **settings)
-        self.folder: Path | None = None  # to start it in, if not here
-
-    def cli(self, *words: str, stdin: str = "", seconds: float = 120) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "gatehouse", *words],
-            env=self.env,
-            cwd=self.folder,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
 
 
 class Running(Installation):
@@ -101,6 +88,7 @@ class Running(Installation):
         super().__init__(data, **settings)
         self.log = data.parent / f"{data.name}-{self.port}.log"
         self.command = [sys.executable, "-m", "gatehouse", "serve"]
+        self.folder: Path | None = None  # to start it in, if not here
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Running:
@@ -168,6 +156,18 @@ class Running(Installation):
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")
+
+    def cli(self, *words: str, stdin: str = "", seconds: float = 120) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "gatehouse", *words],
+            env=self.env,
+            cwd=self.folder,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
 
     def client(self, **options: object) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60, verify=TLS, **options)  # type: ignore[arg-type]

@@ -8,15 +8,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 EMBEDDED = "embedded"
 SETS = (EMBEDDED, "redis", "postgres")
 
 # What takes longest begins first, so that nothing long is left for the end, where one worker would wait for the other.
 FIRST = ("tests/faults/", "tests/examples/", "tests/browser/", "tests/serving/", "tests/stores/", "tests/test_")
+
+# Long files without fixtures of their own: their tests run in whichever process is free.
+SPREAD = {
+    "tests/api/contract/test_openapi.py",
+    "tests/cli/test_move.py",
+    "tests/faults/test_faults.py",
+    "tests/serving/test_durability.py",
+    "tests/serving/test_stopping.py",
+    "tests/stores/test_postgres_failover.py",
+    "tests/test_upgrade.py",
+}
+SECOND_HALF = ("/test_accessibility.py", "/test_admin.py")  # of the browser tests
 
 # Hypothesis: how many cases a test generates, as a share of what it asks for in full.
 QUICK_SHARE = 0.2
@@ -31,7 +45,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: only with --all, or when its file is named on the command line")
     config.addinivalue_line("markers", "every_engine: with --all on every set of engines: they could differ here")
-    config.addinivalue_line("markers", "spread: its tests need not run in one process")
     settings.register_profile("all", deadline=None, print_blob=True)
     settings.register_profile("quick", settings.get_profile("all"), max_examples=cases(100, all_of_them=False))
     settings.load_profile("all" if config.getoption("all") else "quick")
@@ -62,8 +75,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
     items.sort(key=_rank)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
 
 
 def _is_named(item: pytest.Item, named: set[str]) -> bool:
@@ -76,12 +87,27 @@ def _rank(item: pytest.Item) -> tuple[bool, int]:
     return item.get_closest_marker("full") is None, folder
 
 
-def _group(item: pytest.Item) -> str:
-    """Tests of one file share its fixtures, so they run in one process."""
-    if item.get_closest_marker("spread"):
-        return item.nodeid
-    parts = item.nodeid.split("::")[0]
-    return "tests/browser" if parts.startswith("tests/browser/") else parts
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return Scheduling(config, log)
+
+
+class Scheduling(LoadScopeScheduling):
+    """Tests of one file share its fixtures, so they run in one process, file by file in the order above."""
+
+    def __init__(self, config: pytest.Config, log: Any) -> None:
+        config.option.loadscopereorder = False
+        super().__init__(config, log)
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        if file in SPREAD:
+            return nodeid
+        if not file.startswith("tests/browser/"):
+            return file
+        # Two halves of about the same length, each with a browser and a service of its own.
+        is_second_half = self.config.getoption("all") and file.endswith(SECOND_HALF)
+        return "tests/browser, second half" if is_second_half else "tests/browser"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,8 +1,10 @@
 """Longer time limits of the stores in a test process.
 
 A service refuses when its store has not answered for a second or two. A test process on a busy machine may get no CPU
-for as long, and then its store is not to blame. Tests of what happens when a store does not answer ask for the fixture
-`service_limits`.
+for as long, and then its store is not to blame. So the limits are longer here, and only `make test-all` runs with the
+real ones: in the tests of what happens when a store does not answer, which ask for the fixture `service_limits`, and in
+those with services in processes of their own (`tests/serving/test_outages.py`, `tests/faults/`), where nothing is
+changed.
 """
 
 from __future__ import annotations
@@ -35,9 +37,11 @@ def extend() -> None:
         setattr(module, name, value * FACTOR)
 
 
-@pytest.fixture(scope="module")
-def service_limits() -> Iterator[None]:
-    for module, name, value in _OF_A_SERVICE:
-        setattr(module, name, value)
+@pytest.fixture
+def service_limits(pytestconfig: pytest.Config) -> Iterator[None]:
+    """With --all the limits of a service, for one test; it must expect a refusal that nothing but slowness explains."""
+    if pytestconfig.getoption("all"):
+        for module, name, value in _OF_A_SERVICE:
+            setattr(module, name, value)
     yield
     extend()
