@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -20,6 +19,7 @@ from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import descriptions, load
 from tests.support.running import free_port
+from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -143,15 +143,15 @@ def shell_blocks(page: Path) -> list[str]:
 
 
 def wait_until_live(port: int, service: subprocess.Popen[str]) -> None:
-    for _ in range(300):
-        live = subprocess.run(["curl", "-sf", f"http://127.0.0.1:{port}/health/live"], capture_output=True, check=False)
-        if live.returncode == 0:
-            return
+    def is_live() -> bool:
         assert service.poll() is None, "the service ended by itself"
-        time.sleep(0.1)
-    raise AssertionError("the service did not start")
+        asked = ["curl", "-sf", f"http://127.0.0.1:{port}/health/live"]
+        return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+    wait_until(is_live, "the start of the service")
 
 
+@pytest.mark.full
 def test_the_commands_of_readme_and_curl_page_run_in_order(tmp_path: Path) -> None:
     """Every shell block, top to bottom, in one folder: each `make run` in a terminal of its own, the rest in one."""
     blocks = shell_blocks(ROOT / "README.md") + shell_blocks(DOCS / "curl.md")
@@ -176,12 +176,12 @@ def test_the_commands_of_readme_and_curl_page_run_in_order(tmp_path: Path) -> No
             else:
                 terminal.stdin.write(script)
                 terminal.stdin.flush()
-        printed, _ = terminal.communicate(timeout=180)
+        printed, _ = terminal.communicate(timeout=PATIENCE)
     finally:
         for process in (terminal, *services):
             process.terminate()
         for process in (terminal, *services):
-            process.wait(timeout=60)
+            process.wait(PATIENCE)
     assert "Added user ann" in printed, printed
     answers = [line for line in printed.split("\n") if line.startswith("{")]
     assert len(answers) == 4, "users/me and logout, in both variants"

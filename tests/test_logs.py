@@ -13,6 +13,7 @@ import pytest
 import structlog
 
 from gatehouse import logs
+from tests.support.waiting import async_wait_until
 
 
 class File(io.StringIO):
@@ -42,9 +43,10 @@ def events(file: File) -> list[str]:
 
 
 async def written(file: File, writes: int) -> None:
-    async with asyncio.timeout(30):
-        while len(file.writes) < writes:
-            await asyncio.sleep(logs.FLUSH_SECONDS)
+    async def is_written() -> bool:
+        return len(file.writes) >= writes
+
+    await async_wait_until(is_written, lambda: f"{writes} writes, not {len(file.writes)}")
 
 
 async def test_lines_of_a_moment_are_one_write(file: File) -> None:

@@ -12,6 +12,8 @@ from gatehouse import __version__
 from tests.support.conversation import ME, bearer, login
 from tests.support.running import Running
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent
 
 

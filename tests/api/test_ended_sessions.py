@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,12 @@ from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_R
 from gatehouse.stores.accounts.keys import ServiceKeyStore
 from tests.support.conversation import LOGOUT, bearer, login
 from tests.support.inprocess import InProcess
+from tests.support.local import Local
 from tests.support.people import service_key
 from tests.support.running import Running
+from tests.support.waiting import async_wait_until
+
+pytestmark = pytest.mark.every_engine
 
 STREAM = "/events/ended-sessions/stream"
 POLL = "/events/poll"
@@ -58,9 +61,9 @@ class Listener:
 
 
 @contextmanager
-def listening(running: Running, key: str, **options: Any) -> Iterator[Listener]:
+def listening(running: Local | Running, key: str, **options: Any) -> Iterator[Listener]:
     headers = {**bearer(key), **options.pop("headers", {})}
-    with httpx.stream("GET", running.url + STREAM, headers=headers, timeout=10, **options) as answer:
+    with running.client() as client, client.stream("GET", STREAM, headers=headers, **options) as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"] == "text/event-stream"
         yield Listener(answer)
@@ -77,7 +80,7 @@ def sids(events: list[Event]) -> list[str]:
     return [event["data"]["sid"] for event in events if event["event"] == "ended"]
 
 
-def test_it_starts_from_now_and_goes_on_from_a_position(service: Running, client: httpx.Client) -> None:
+def test_it_starts_from_now_and_goes_on_from_a_position(service: Local, client: httpx.Client) -> None:
     key, early = service_key(service), log_out(client)
     with listening(service, key) as listener:
         [caught_up] = listener.until("position")
@@ -95,17 +98,17 @@ def test_it_starts_from_now_and_goes_on_from_a_position(service: Running, client
         assert {early, first, second} <= {*sids(listener.until("position"))}
 
 
-def test_a_position_of_another_log_is_told_to_be_a_gap(service: Running, client: httpx.Client) -> None:
-    ended, key = log_out(client), service_key(service)
+def test_a_position_of_another_log_is_told_to_be_a_gap(service: Local, client: httpx.Client) -> None:
+    ended, key, before = log_out(client), service_key(service), time.time()
     with listening(service, key, params={"after": f"{'0' * 12}:7"}) as listener:
         first, *others = listener.until("position")
         assert first["event"] == "gap"
-        assert abs(first["data"]["missing_before"] - time.time()) < 10
+        assert before <= first["data"]["missing_before"] <= time.time()
         assert ended in sids(others), "and then all that is there"
 
 
 @pytest.mark.parametrize("place", ["7-1-1", "99999999999999999999", "-", "7", "1-1", "999999999999999999"])
-def test_a_place_that_the_engine_does_not_name_is_no_failure(service: Running, place: str) -> None:
+def test_a_place_that_the_engine_does_not_name_is_no_failure(service: Local, place: str) -> None:
     key = service_key(service)
     with listening(service, key) as listener:
         log = listener.until("position")[0]["id"].partition(":")[0]
@@ -114,12 +117,12 @@ def test_a_place_that_the_engine_does_not_name_is_no_failure(service: Running, p
 
 
 @pytest.mark.parametrize("after", ["?", "x" * 65, "' OR 1=1", "newest", "\x00"])
-def test_what_is_no_position_is_a_400(service: Running, client: httpx.Client, after: str) -> None:
+def test_what_is_no_position_is_a_400(service: Local, client: httpx.Client, after: str) -> None:
     answer = client.get(STREAM, params={"after": after}, headers=bearer(service_key(service)))
     assert (answer.status_code, answer.json()) == (400, {"error": "invalid_request"})
 
 
-def test_only_a_service_key_opens_it(service: Running, client: httpx.Client) -> None:
+def test_only_a_service_key_opens_it(service: Local, client: httpx.Client) -> None:
     person = login(client)["accessToken"]
     for headers in ({}, bearer("ghs_" + "x" * 43), bearer(person)):
         for answer in (client.get(STREAM, headers=headers), client.post(POLL, headers=headers, json={})):
@@ -131,13 +134,12 @@ def test_it_speaks_every_second_and_ends_with_the_service(tmp_path: Path) -> Non
     with Running(tmp_path / "data") as running, listening(running, service_key(running)) as listener:
         events = iter(listener)
         times = [next(events)["data"]["at"] for _ in range(4)]
-        assert max(late - early for early, late in pairwise(times)) < 20
-        started = time.monotonic()
+        assert times == sorted(times)
         stopping = threading.Thread(target=running.stop)
         stopping.start()
+        # A worker that is killed at the end of the drain would cut the stream off, and that raises here.
         assert all(event["event"] == "position" for event in events), "and then the end of the stream"
         stopping.join()
-        assert time.monotonic() - started < 10, "longer, and the drain has waited for those who listen"
 
 
 def test_listeners_are_bounded_and_leave_when_they_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +161,7 @@ def test_listeners_are_bounded_and_leave_when_they_go(tmp_path: Path, monkeypatc
         gatehouse.run(scenario())
 
 
-def test_a_listener_is_gone_when_its_client_is(service: Running) -> None:
+def test_a_listener_is_gone_when_its_client_is(service: Local) -> None:
     key = service_key(service)
     with ExitStack() as stack:
         for _ in range(20):
@@ -282,9 +284,12 @@ def test_a_poll_waits_for_something_to_tell(gatehouse: InProcess) -> None:
     recipient = Recipient(gatehouse)
     token = gatehouse.login().data["accessToken"]
 
+    async def listens() -> bool:
+        return gatehouse.service.ended_sessions._poller is not None
+
     async def scenario() -> bytes:
         poll = asyncio.create_task(gatehouse.send("POST", POLL, body={}, token=recipient.key))
-        await asyncio.sleep(0.3)
+        await async_wait_until(listens, "the poll waits")
         assert not poll.done()
         await gatehouse.send("POST", "/api/v1/auth/logout", token=token)
         answer = await asyncio.wait_for(poll, MAX_POLL_SECONDS)

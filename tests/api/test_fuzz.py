@@ -20,9 +20,10 @@ from gatehouse.auth.sessions.tokens import RefreshTokens
 from gatehouse.parsing import networks
 from gatehouse.user_agent import browser
 from tests.support.inprocess import InProcess
+from tests.support.selection import cases
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
-EXAMPLES = 150
+EXAMPLES = cases(150)
 quick = settings(
     max_examples=EXAMPLES,
     deadline=None,

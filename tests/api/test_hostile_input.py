@@ -184,8 +184,8 @@ def test_two_authorization_headers_are_none(client: httpx.Client) -> None:
     ["/api/v1/../v1/users/me", "//api/v1/users/me", "/api/v1//users/me", "/API/v1/users/me", "/api/v1/users/me%00",
      "/api/v1/users/me;x", "/api/v1/users/me/../me", "/%61pi/v1/users/me/%2e%2e", "/api/v1/users/" + "a" * 4000],
 )  # fmt: skip
-def test_paths_are_taken_literally(service: Running, path: str) -> None:
-    status, body = talk(service, f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+def test_paths_are_taken_literally(server: Running, path: str) -> None:
+    status, body = talk(server, f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
     assert status == 404
     if path.startswith("/api/v1/"):
         assert json.loads(body)["code"] == "C0113"
@@ -202,9 +202,9 @@ def test_paths_are_taken_literally(service: Running, path: str) -> None:
         (b"Origin", b"\xff"),
     ],
 )
-def test_header_bytes_that_are_not_text(service: Running, name: bytes, value: bytes) -> None:
+def test_header_bytes_that_are_not_text(server: Running, name: bytes, value: bytes) -> None:
     request = b"GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + name + b": " + value + b"\r\n\r\n"
-    status, body = talk(service, request)
+    status, body = talk(server, request)
     assert status == 401
     assert json.loads(body)["code"] == "A0230"
 
@@ -221,13 +221,13 @@ def test_header_bytes_that_are_not_text(service: Running, name: bytes, value: by
         b"GET /api/v1/users/me HTTP/1.1\r\n" + b"X: y\r\n" * 5_000 + b"\r\n",
     ],
 )
-def test_what_is_not_http_gets_no_5xx(service: Running, request_bytes: bytes) -> None:
-    status, _ = talk(service, request_bytes, patience=3)
+def test_what_is_not_http_gets_no_5xx(server: Running, request_bytes: bytes) -> None:
+    status, _ = talk(server, request_bytes, patience=3)
     assert status is None or 400 <= status < 500
 
 
-def test_a_body_that_ends_before_its_length_is_unreadable(service: Running) -> None:
-    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+def test_a_body_that_ends_before_its_length_is_unreadable(server: Running) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         head = f"POST {LOGIN} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n"
         connection.sendall(head.encode() + b'{"username": "ann"}')
         connection.shutdown(socket.SHUT_WR)
@@ -236,32 +236,35 @@ def test_a_body_that_ends_before_its_length_is_unreadable(service: Running) -> N
     assert b'"A0400"' in answer
 
 
-def test_half_sent_requests_hold_up_nobody(service: Running, client: httpx.Client) -> None:
-    tokens = login(client)
+def test_half_sent_requests_hold_up_nobody(server: Running) -> None:
     halves = []
     for number in range(200):
-        half = socket.create_connection(("127.0.0.1", service.port))
+        half = socket.create_connection(("127.0.0.1", server.port))
         if number % 2:
             half.sendall(b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
         else:
             half.sendall(b"GET /api/v1/users/me HTTP/1.1\r\nHost:")
         halves.append(half)
     try:
-        for _ in range(20):
-            assert client.get(ME, headers=bearer(tokens)).status_code == 200
-        assert client.get(CAPTCHA).status_code == 200
+        with server.client() as client:
+            tokens = login(client)
+            for _ in range(20):
+                assert client.get(ME, headers=bearer(tokens)).status_code == 200
+            assert client.get(CAPTCHA).status_code == 200
     finally:
         for half in halves:
             half.close()
 
 
-def test_the_service_is_none_the_worse(client: httpx.Client) -> None:
+def test_the_service_is_none_the_worse(client: httpx.Client, server: Running) -> None:
     assert client.get(ME, headers=bearer(login(client))).status_code == 200
+    with server.client() as over_socket:
+        assert over_socket.get(ME, headers=bearer(login(over_socket))).status_code == 200
 
 
-def talk(service: Running, request: bytes, patience: float = 60) -> tuple[int | None, bytes]:
+def talk(server: Running, request: bytes, patience: float = 60) -> tuple[int | None, bytes]:
     """Send bytes as they are; the status and body of the answer, or None if the connection was just closed."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=patience) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=patience) as connection:
         received = b""
         try:
             connection.sendall(request)

@@ -7,7 +7,6 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable
 
-import httpx
 import pytest
 
 from gatehouse.service import Service
@@ -24,19 +23,20 @@ CHANGES: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_caller_who_lost_the_right_meanwhile_is_refused(service: Running, client: httpx.Client, change: str) -> None:
+def test_a_caller_who_lost_the_right_meanwhile_is_refused(server: Running, change: str) -> None:
     name, ghost = (f"{word}{secrets.token_hex(4)}" for word in ("late", "ghost"))
-    add_user(service, name, ("ADMIN",))
-    token = login(client, username=name)["accessToken"]
+    add_user(server, name, ("ADMIN",))
+    with server.client() as client:
+        token = login(client, username=name)["accessToken"]
     body = json.dumps({"username": ghost, "nickname": ghost}).encode()
     head = (
         f"POST /api/v1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(head.encode() + body[:5])
-        with_stores(service, lambda parts: CHANGES[change][0](parts, name))
+        with_stores(server, lambda parts: CHANGES[change][0](parts, name))
         connection.sendall(body[5:])
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == CHANGES[change][1]
-    assert with_stores(service, lambda parts: parts.accounts.users.credentials(ghost)) is None
+    assert with_stores(server, lambda parts: parts.accounts.users.credentials(ghost)) is None

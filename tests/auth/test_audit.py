@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import InProcess
 from tests.support.people import change_user
 from tests.support.running import PASSWORD
+from tests.support.waiting import async_wait_until
 
 
 @pytest.fixture
@@ -229,6 +229,7 @@ def test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login(
     assert events == [(Event.SESSION_ENDED, 1, "disabled"), (Event.LOGIN_FAILED, 1, "disabled")]
 
 
+@pytest.mark.every_engine
 def test_a_row_that_the_database_refuses_does_not_stop_the_trail(tmp_path: Path, engines: None) -> None:
     with InProcess(tmp_path / "data") as gatehouse:
         audit, good = gatehouse.service.audit, []
@@ -240,7 +241,11 @@ def test_a_row_that_the_database_refuses_does_not_stop_the_trail(tmp_path: Path,
             audit.record(Event.LOGIN, client, user=user)
             if number not in {0, 7, 21, 39}:
                 good.append(f"good {number}")
-        gatehouse.run(asyncio.sleep(1))
+
+        async def is_written() -> bool:
+            return not audit.queued
+
+        gatehouse.run(async_wait_until(is_written, "the first rows are written"))
         audit.record(Event.LOGOUT, ClientInfo(request_id="later"))
         gatehouse.run(audit.stop())
         stored = gatehouse.run(gatehouse.service.audit_trail.read())
@@ -278,8 +283,8 @@ def test_made_up_captchas_and_wrong_answers_are_aggregated_too(gatehouse: InProc
 def test_an_interval_ends_by_itself(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_aggregates, "AGGREGATE_SECONDS", 0.05)
     gatehouse.refresh("nonsense")
-    gatehouse.run(asyncio.sleep(0.1))
-    assert [entry.reason for entry in trail(gatehouse)] == ["not_ours"]
+    stored = gatehouse.run(async_wait_until(gatehouse.service.audit_trail.read, "the row of the interval"))
+    assert [entry.reason for entry in stored] == ["not_ours"]
 
 
 @pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded"])

@@ -1,4 +1,8 @@
-"""Fixtures of the browser tests. Without Chromium they are left out, and the end of the run says so."""
+"""Fixtures of the browser tests. Without Chromium they are left out, and the end of the run says so.
+
+`visit` comes in every size with --all, and at a desktop without; a test whose page differs most on a phone names both
+sizes with `parametrize`.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,18 @@ from tests.browser.chromium import MISSING, SIZES, executable, launched
 from tests.browser.visits import Visit
 from tests.support.conversation import LOGOUT, ME, bearer, login
 from tests.support.running import PASSWORD, Running
+from tests.support.waiting import PATIENCE
 
 Visiting = Callable[..., Visit]
 Serving = Callable[..., Running]
 
-# As long as the other waits: a busy machine may need more than the five seconds that Playwright gives.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    named = [mark for mark in metafunc.definition.iter_markers("parametrize") if "size" in mark.args[0]]
+    if "size" in metafunc.fixturenames and not named:
+        metafunc.parametrize("size", SIZES if metafunc.config.getoption("all") else ["desktop"], indirect=True)
 
 
 # Both end with this package: while Playwright is there, its event loop keeps others from running.
@@ -33,14 +43,31 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
+def axe() -> str:
+    script = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
+    if not script.exists():
+        pytest.skip("axe-core is not installed; with npm on the PATH `make test` installs it")
+    return script.read_text()
+
+
+@pytest.fixture(scope="package")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with Running(tmp_path_factory.mktemp("browser") / "data") as running:
         yield running
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture
 def size(request: pytest.FixtureRequest) -> dict[str, Any]:
     return SIZES[request.param]
+
+
+@pytest.fixture(scope="package")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Two failures lock a name, and nothing else is limited: all tests come from one address."""
+    many = "1000000/minute"
+    settings = {"limit_login_name": "2/minute", "limit_login_address": many, "limit_captcha_address": many}
+    with Running(tmp_path_factory.mktemp("strict") / "data", limits="on", **settings) as running:
+        yield running
 
 
 @pytest.fixture
@@ -105,14 +132,3 @@ def add_person(running: Running, *options: str) -> str:
     done = running.cli("user", "add", name, "--password-stdin", *options, stdin=PASSWORD + "\n")
     assert done.returncode == 0, done.stderr
     return name
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    left_out = {
-        reason
-        for report in terminalreporter.getreports("skipped")
-        if "browser" in report.nodeid
-        for reason in [str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)]
-    }
-    for reason in sorted(left_out):
-        terminalreporter.write_line(f"Browser tests were LEFT OUT: {reason.removeprefix('Skipped: ')}", yellow=True)

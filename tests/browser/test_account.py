@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import SIZES
-from tests.browser.conftest import Serving, Visiting, add_person
+from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, come_back, log_in, step_away, tokens
 from tests.support.conversation import LOGIN, ME, bearer, credentials
 from tests.support.running import Running
+
+pytestmark = pytest.mark.full
 
 NEW_PASSWORD = "a wholly different phrase"
 
@@ -24,30 +29,6 @@ def test_the_profile_is_there(visit: Visit) -> None:
 def test_without_tokens_the_account_page_leads_to_login(desk: Visit) -> None:
     page = desk.page("/account")
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-
-
-def test_end_another_session(visiting: Visiting, visit: Visit, running: Running, person: str) -> None:
-    elsewhere = visiting(running).logged_in(person)
-    step_away(elsewhere)
-    page = visit.logged_in(person)
-    rows = page.locator("#sessions .row")
-    expect(rows).to_have_count(2)
-    expect(rows.first).to_contain_text("This one")
-    page.get_by_role("button", name="End the session").click()
-    page.get_by_role("button", name="Cancel").click()
-    expect(rows).to_have_count(2)
-    before = page.locator(".sessions").bounding_box()
-    page.get_by_role("button", name="End the session").click()
-    page.get_by_role("dialog").get_by_role("button", name="End it").click()
-    expect(rows).to_have_count(1)
-    expect(page.locator(".toast.good")).to_have_text("One session has ended.")
-    after = page.locator("#sessions-title").bounding_box()
-    assert before
-    assert after
-    assert after["y"] - before["y"] < 40  # the message moves nothing
-    expect(page.locator("#sessions-title")).to_be_focused()
-    come_back(elsewhere, running.url)
-    expect(elsewhere.locator("#notice")).to_have_text("Your session has ended. Please log in again.")
 
 
 def test_end_all_other_sessions(visit: Visit, running: Running, person: str) -> None:
@@ -180,19 +161,6 @@ def test_what_can_be_touched_is_large_enough(visiting: Visiting, running: Runnin
         assert title["y"] < 360, f"the title of {path} is out of sight"
 
 
-def test_log_out_ends_the_session_in_every_tab(visit: Visit, running: Running) -> None:
-    first = visit.logged_in(remember=True)
-    second = visit.page("/account")
-    arrived(second)
-    held = tokens(first)
-    first.get_by_role("button", name="Log out").click()
-    for page in (first, second):
-        expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-        expect(page.locator("#notice")).to_have_text("You are logged out.")
-    with running.client() as client:
-        assert client.get(ME, headers=bearer(held["access"])).status_code == 401
-
-
 def test_the_language_switch_reaches_dates_and_buttons(desk: Visit, running: Running, person: str) -> None:
     with running.client() as client:
         client.post(LOGIN, json=credentials(client, username=person))
@@ -203,9 +171,16 @@ def test_the_language_switch_reaches_dates_and_buttons(desk: Visit, running: Run
     expect(page.locator(".row.current .when")).to_contain_text("当前活跃")
 
 
-def test_the_operator_says_where_to_go_on_and_where_to_turn(serving: Serving, visiting: Visiting) -> None:
-    running = serving(console_url="https://console.example.com/app", forgot_password="Ask Ann <ann@example.com>")
-    visit = visiting(running)
+@pytest.fixture(scope="module")
+def adapted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """As an operator has set it up: under a path, and with words of its own."""
+    settings = {"console_url": "https://console.example.com/app", "forgot_password": "Ask Ann <ann@example.com>"}
+    with Running(tmp_path_factory.mktemp("adapted") / "data", base_path="/sso/gate", **settings) as running:
+        yield running
+
+
+def test_the_operator_says_where_to_go_on_and_where_to_turn(adapted: Running, visiting: Visiting) -> None:
+    visit = visiting(adapted)
     expect(visit.page().locator(".foot")).to_contain_text("Ask Ann <ann@example.com>")
     page = visit.logged_in()
     console = page.get_by_role("link", name="Console")
@@ -213,13 +188,12 @@ def test_the_operator_says_where_to_go_on_and_where_to_turn(serving: Serving, vi
     expect(page.get_by_role("link", name="Administration")).to_have_attribute("href", "admin")
 
 
-def test_pages_work_under_a_base_path(serving: Serving, visiting: Visiting) -> None:
-    under_a_path = serving(base_path="/sso/gate")
-    page = visiting(under_a_path).page("")
-    assert page.url == f"{under_a_path.url}/"
+def test_pages_work_under_a_base_path(adapted: Running, visiting: Visiting) -> None:
+    page = visiting(adapted).page("")
+    assert page.url == f"{adapted.url}/"
     log_in(page)
     arrived(page)
-    assert page.url == f"{under_a_path.url}/account"
+    assert page.url == f"{adapted.url}/account"
     page.get_by_role("button", name="Log out").click()
     expect(page.locator("#notice")).to_be_visible()
-    assert page.url == f"{under_a_path.url}/"
+    assert page.url == f"{adapted.url}/"

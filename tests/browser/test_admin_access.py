@@ -12,6 +12,8 @@ from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, log_in, part
 from tests.support.running import PASSWORD, Running
 
+pytestmark = pytest.mark.full
+
 NEW_PASSWORD = "a wholly different phrase"
 
 

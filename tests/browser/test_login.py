@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,13 +13,7 @@ from tests.browser.conftest import Serving, Visiting, add_person
 from tests.browser.visits import Visit, arrived, held_up, log_in
 from tests.support.running import Running
 
-
-def test_log_in(visit: Visit) -> None:
-    page = visit.page()
-    log_in(page)
-    arrived(page)
-    expect(page.get_by_role("heading", name="Administrator")).to_be_visible()
-    assert page.evaluate("Object.keys(localStorage).length") == 0
+pytestmark = pytest.mark.full
 
 
 def test_remembered_tokens_are_there_in_a_new_tab(desk: Visit) -> None:
@@ -39,18 +32,6 @@ def test_a_wrong_captcha_is_told_beside_it_and_a_new_one_comes(visit: Visit) -> 
     expect(field).to_have_value("")
     expect(field).to_have_attribute("aria-invalid", "true")
     assert page.locator("#captcha-image").get_attribute("src") != before
-    log_in(page)
-    arrived(page)
-
-
-def test_a_wrong_password_is_told_beside_it_and_nothing_jumps(visit: Visit) -> None:
-    page = visit.page()
-    page.locator("#captcha-image[src]").wait_for()
-    before = page.locator("#submit").bounding_box()
-    log_in(page, password="not the right one")
-    expect(page.locator("#password-message")).to_have_text("Wrong username or password")
-    expect(page.get_by_label("Password", exact=True)).to_be_focused()
-    assert page.locator("#submit").bounding_box() == before
     log_in(page)
     arrived(page)
 
@@ -121,12 +102,6 @@ def test_caps_lock_is_told(desk: Visit) -> None:
     expect(page.locator("#password-message")).to_have_text("Caps Lock is on")
     page.evaluate(press, False)
     expect(page.locator("#password-message")).to_have_text("")
-
-
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with Running(tmp_path_factory.mktemp("strict") / "data", limits="on", limit_login_name="2/minute") as running:
-        yield running
 
 
 def test_a_name_that_must_wait_sees_the_time_run_down(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,6 +11,8 @@ from tests.browser.authenticators import authenticator, prove
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, log_in
 from tests.support.running import Running, free_port
+
+pytestmark = pytest.mark.full
 
 LOGIN = "/api/v1/auth/passkey"
 # A person who takes nothing from the list under the username field: the quiet offer waits until it is withdrawn, and
@@ -42,15 +43,12 @@ SIGN = """async (publicKey) => {
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Under a name: browsers give no passkeys to addresses."""
-    with _named(tmp_path_factory.mktemp("named") / "data") as running:
-        yield running
-
-
-def _named(data: Path) -> Running:
     port = free_port()
-    running = Running(data, port=port, issuer=f"http://localhost:{port}")
-    running.url = f"http://localhost:{port}"
-    return running
+    url = f"http://localhost:{port}"
+    running = Running(tmp_path_factory.mktemp("named") / "data", port=port, issuer=url)
+    running.url = url
+    with running:
+        yield running
 
 
 def registered(visit: Visit, running: Running) -> Page:
@@ -119,14 +117,14 @@ def test_a_removed_passkey_is_refused(visiting: Visiting, named: Running) -> Non
     expect(page.locator("#form-message")).to_have_text("The passkey was not accepted")
 
 
-def test_what_was_signed_for_another_origin_is_refused(visiting: Visiting, named: Running, tmp_path: Path) -> None:
+def test_what_was_signed_for_another_origin_is_refused(visiting: Visiting, named: Running, running: Running) -> None:
     """Another port of the same host may use the passkey, and says in what it signs where it was."""
-    with _named(tmp_path / "data") as elsewhere, named.client() as client:
+    with named.client() as client:
         visit = visiting(named)
         visit.context.unroute_all()
         page = registered(visit, named)
         outcomes = []
-        for origin in (elsewhere.url, named.url):
+        for origin in (f"http://localhost:{running.port}", named.url):
             page.goto(f"{origin}/docs")
             publicKey = client.post(f"{LOGIN}/options").json()["data"]["publicKey"]  # noqa: N806 - its name on the wire
             credential = page.evaluate(SIGN, publicKey)

@@ -12,6 +12,8 @@ from tests.browser.conftest import Visiting
 from tests.browser.visits import arrived, log_in
 from tests.support.running import Running
 
+pytestmark = pytest.mark.full
+
 CALL = """async ([method, path, body]) => {
   const headers = body ? { "Content-Type": "application/json" } : {};
   const answer = await fetch(`/api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) });

@@ -13,6 +13,8 @@ from tests.browser.visits import Visit, arrived, come_back, spoil_access_token, 
 from tests.support.conversation import REFRESH
 from tests.support.running import Running
 
+pytestmark = pytest.mark.full
+
 NO_LOCKS = 'Object.defineProperty(Navigator.prototype, "locks", { value: undefined });'
 
 
@@ -48,13 +50,6 @@ def test_two_tabs_outlive_many_access_tokens(visiting: Visiting, brief: Running,
     assert len(sent) >= 3
     assert len(set(sent)) == len(sent), "a refresh token was sent twice"
     reload_at_once(first, second)
-
-
-def test_two_tabs_that_find_their_token_expired_refresh_once(visit: Visit) -> None:
-    first, second = two_tabs(visit)
-    spoil_access_token(first)
-    reload_at_once(first, second)
-    assert len(visit.refreshes) == 1
 
 
 @pytest.mark.parametrize("lost", ["no answer", "503"])

@@ -15,6 +15,10 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Request
 
+from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
@@ -57,6 +61,7 @@ def test_a_dead_link_fails_the_build(tmp_path: Path) -> None:
 
 def test_search_finds_a_setting_and_nothing_comes_from_elsewhere(site: str, browser: Browser) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE * 1000)
     asked: list[str] = []
     faults: list[str] = []
 

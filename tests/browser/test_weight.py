@@ -9,6 +9,8 @@ from tests.browser.conftest import Visiting
 from tests.browser.visits import Visit
 from tests.support.running import Running
 
+pytestmark = pytest.mark.full
+
 # What a first visit may fetch, in bytes on the wire, without the answers of the API.
 LIMITS = {"/": 60_000, "/account": 70_000, "/admin": 95_000, "/docs": 90_000, "/qr": 45_000, "/set-password": 40_000}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Route, expect
 
 from tests.support.running import ANSWER, PASSWORD, Running
+from tests.support.waiting import PATIENCE
 
 WATCH = """
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -26,7 +26,7 @@ class Visit:
     def __init__(self, browser: Browser, running: Running, **options: Any) -> None:
         self.url = running.url
         self.context: BrowserContext = browser.new_context(**{"locale": "en-GB", **options})
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(PATIENCE * 1000)
         self.foreign: list[str] = []
         self.complaints: list[str] = []
         self.refreshes: list[Request] = []
@@ -123,11 +123,8 @@ def held_up(page: Page, pattern: str) -> Iterator[None]:
             waiting.append(route)
 
     page.route(pattern, hold)
-    yield
-    deadline = time.monotonic() + 15
-    while not waiting:
-        assert time.monotonic() < deadline, f"nothing has asked for {pattern}"
-        page.wait_for_timeout(20)
+    with page.expect_request(pattern):
+        yield
     over = True
     for route in waiting:
         route.continue_()

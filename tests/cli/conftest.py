@@ -9,14 +9,14 @@ import pytest
 
 from tests.cli.terminal import Terminal
 from tests.support.conversation import login
-from tests.support.running import Running
+from tests.support.local import Local
 
 PASSPHRASE = "quite a passphrase"
 _numbers = itertools.count(1)
 
 
 @pytest.fixture
-def typed(service: Running) -> Terminal:
+def typed(service: Local) -> Terminal:
     return Terminal(service.env)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 import signal
 import subprocess
 import sys
-import time
 from typing import Any
 
 import httpx
@@ -16,6 +16,7 @@ from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGIN, LOGOUT, bearer, credentials, login
 from tests.support.running import Running
+from tests.support.waiting import wait_until
 
 
 def events(typed: Terminal, *words: str) -> list[dict[str, Any]]:
@@ -26,10 +27,12 @@ def events(typed: Terminal, *words: str) -> list[dict[str, Any]]:
 
 def eventually(typed: Terminal, *words: str, number: int) -> list[dict[str, Any]]:
     """The service writes its events a moment after it has answered."""
-    deadline = time.monotonic() + 60
-    while len(found := events(typed, *words)) < number and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return found
+
+    def enough() -> list[dict[str, Any]]:
+        found = events(typed, *words)
+        return found if len(found) >= number else []
+
+    return wait_until(enough, lambda: f"{number} events in {events(typed, *words)}")
 
 
 def test_what_a_user_and_an_operator_did_is_told_in_order(client: httpx.Client, typed: Terminal, somebody: str) -> None:
@@ -98,17 +101,18 @@ def test_help_names_every_event(typed: Terminal) -> None:
     assert all(event.value in page for event in Event)
 
 
-def test_follow_prints_events_as_they_happen_until_interrupted(
-    service: Running, client: httpx.Client, typed: Terminal, somebody: str
-) -> None:
+def test_follow_prints_events_as_they_happen_until_interrupted(server: Running) -> None:
+    typed, somebody = Terminal(server.env), f"followed{secrets.token_hex(4)}"
+    assert server.cli("user", "add", somebody, "--password-stdin", stdin=PASSPHRASE + "\n").returncode == 0
     with subprocess.Popen(
         [sys.executable, "-m", "gatehouse", "audit", "--user", somebody, "--follow", "--json"],
-        env=service.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=server.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     ) as following:  # fmt: skip
         assert following.stdout is not None
         try:
             assert json.loads(following.stdout.readline())["event"] == "user.added"
-            login(client, username=somebody, password=PASSPHRASE)
+            with server.client() as client:
+                login(client, username=somebody, password=PASSPHRASE)
             assert json.loads(following.stdout.readline())["event"] == "login"
             typed("user", "disable", somebody).done()
             assert json.loads(following.stdout.readline())["event"] == "user.disabled"

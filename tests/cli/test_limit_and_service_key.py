@@ -10,13 +10,13 @@ import pytest
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGIN, assert_failure, credentials, login
-from tests.support.running import Running
+from tests.support.local import Local
 
 
 @pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     """Two failures, and a name must wait."""
-    with Running(tmp_path_factory.mktemp("strict") / "data", limits="on", limit_login_name="2/5minutes") as running:
+    with Local(tmp_path_factory.mktemp("strict") / "data", limits="on", limit_login_name="2/5minutes") as running:
         yield running
 
 
@@ -24,7 +24,7 @@ def fail(client: httpx.Client, username: str) -> httpx.Response:
     return client.post(LOGIN, json=credentials(client, username=username, password="wrong"))
 
 
-def test_a_name_that_must_wait_is_listed_and_lifted(strict: Running) -> None:
+def test_a_name_that_must_wait_is_listed_and_lifted(strict: Local) -> None:
     typed = Terminal(strict.env)
     with strict.client() as client:
         login(client)  # from here on this address is a known place of admin
@@ -46,7 +46,7 @@ def test_a_name_that_must_wait_is_listed_and_lifted(strict: Running) -> None:
     assert "limit.lifted" in typed("audit", "--event", "limit.lifted").done()
 
 
-def test_lifting_forgets_failures_that_have_not_led_to_a_wait_yet(strict: Running) -> None:
+def test_lifting_forgets_failures_that_have_not_led_to_a_wait_yet(strict: Local) -> None:
     typed = Terminal(strict.env)
     typed("user", "add", "ann", "--password-stdin", stdin=PASSPHRASE).done()
     with strict.client() as client:
@@ -76,7 +76,7 @@ def test_a_service_key_opens_introspection_until_it_is_revoked(client: httpx.Cli
     assert "billing" not in typed("service-key", "list").done()
 
 
-def test_no_service_keys_is_said_in_words(strict: Running) -> None:
+def test_no_service_keys_is_said_in_words(strict: Local) -> None:
     assert Terminal(strict.env)("service-key", "list").done() == "No service keys.\n"
 
 

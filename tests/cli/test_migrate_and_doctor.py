@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from pathlib import Path
 
 import pytest
 
+from gatehouse.serving.preparation import prepare
+from gatehouse.settings import load
 from tests.cli.terminal import Outcome, Terminal
 from tests.support.running import Running, environment, free_port
 
@@ -33,8 +36,8 @@ def found(outcome: Outcome) -> dict[str, str]:
     return {each["check"]: each["level"] for each in json.loads(outcome.out)}
 
 
-def test_doctor_is_content_with_a_running_service(service: Running) -> None:
-    outcome = Terminal(service.env)("doctor", "--json")
+def test_doctor_is_content_with_a_running_service(server: Running) -> None:
+    outcome = Terminal(server.env)("doctor", "--json")
     assert outcome.code == 0
     findings = [tuple(each.values()) for each in json.loads(outcome.out)]
     assert len(set(findings)) == len(findings)
@@ -45,7 +48,7 @@ def test_doctor_is_content_with_a_running_service(service: Running) -> None:
     assert levels["test switches"] == "warn"
     # Servers of one's own may be set up in ways that doctor advises against; those of the tests are made for speed.
     assert {levels["accounts"], levels["state"], levels["space"]} <= {"ok", "warn"}
-    page = Terminal(service.env)("doctor").done()
+    page = Terminal(server.env)("doctor").done()
     assert "-> unset GATEHOUSE_LIMITS before production use" in page
 
 
@@ -63,6 +66,7 @@ def test_doctor_finds_wrong_settings(fresh: Terminal) -> None:
     assert outcome.out.startswith("fail settings      GATEHOUSE_PORT: expected a whole number")
 
 
+@pytest.mark.full
 def test_doctor_and_the_start_name_a_misspelled_variable(stopped: Running) -> None:
     stopped.env["GATEHOUSE_ISUER"] = "https://login.example.com"
     page = Terminal(stopped.env)("doctor").out
@@ -76,8 +80,7 @@ def test_doctor_and_the_start_name_a_misspelled_variable(stopped: Running) -> No
 def stopped(tmp_path: Path) -> Running:
     """A service that ran once and is not running now."""
     running = Running(tmp_path / "data")
-    with running:
-        pass
+    asyncio.run(prepare(load(environ=running.env)))
     return running
 
 

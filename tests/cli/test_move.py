@@ -23,6 +23,8 @@ from tests.support.conversation import ME, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
 from tests.support.running import Running
 
+pytestmark = pytest.mark.full
+
 PEOPLE = 12_000
 DB = 59
 

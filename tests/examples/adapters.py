@@ -70,7 +70,7 @@ DOWNLOAD_FAILED = re.compile(
 def build(adapter: Adapter) -> None:
     """Once a run. An adapter is left out where its toolchain or its packages cannot be had; all else is a failure."""
     if adapter.missing:
-        pytest.skip(f"{' and '.join(adapter.missing)} not installed: the {adapter.name} example was left out")
+        pytest.skip(" and ".join(f"{tool} is not installed" for tool in adapter.missing))
     for words in adapter.build:
         began = time.monotonic()
         say(f"{adapter.name}: {' '.join(words)}")
@@ -78,7 +78,7 @@ def build(adapter: Adapter) -> None:
         if done.returncode and DOWNLOAD_FAILED.search(done.stdout):
             done = run(words, adapter.folder)
         if done.returncode and DOWNLOAD_FAILED.search(done.stdout):
-            pytest.skip(f"{words[0]} cannot download its packages: the {adapter.name} example was left out")
+            pytest.skip(f"{words[0]} cannot download its packages")
         assert done.returncode == 0, f"{' '.join(words)} in {adapter.folder.name}:\n{done.stdout}"
         say(f"{adapter.name}: done after {time.monotonic() - began:.0f} s")
 

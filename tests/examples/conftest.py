@@ -32,9 +32,9 @@ def _progress(pytestconfig: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def people(service: Running) -> People:
-    add_user(service, "guest-of-the-examples")
-    with service.client() as client:
+def people(server: Running) -> People:
+    add_user(server, "guest-of-the-examples")
+    with server.client() as client:
         admin = login(client)
         guest = login(client, username="guest-of-the-examples")
         gone = login(client)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+
+from tests.support.running import TLS
+from tests.support.waiting import PATIENCE, wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -21,21 +23,22 @@ def program(words: list[str], url: str, log: Path, **options: object) -> Iterato
     with log.open("wb") as output:
         process = subprocess.Popen(words, stdout=output, stderr=output, env=env, **options)  # type: ignore[call-overload]
     try:
-        deadline = time.monotonic() + 180  # a JVM on a busy machine takes its time
-        while True:
+
+        def answers() -> bool:
             assert process.poll() is None, f"{words[0]} ended by itself:\n{log.read_text()}"
-            assert time.monotonic() < deadline, f"{words[0]} did not start:\n{log.read_text()}"
             try:
-                httpx.get(url, timeout=1)
-                break
+                httpx.get(url, timeout=1, verify=TLS)
             except httpx.TransportError:
-                time.sleep(0.05)
+                return False
+            return True
+
+        wait_until(answers, lambda: f"the start of {words[0]}:\n{log.read_text()}")
         yield url
     finally:
         process.terminate()
         try:
-            process.wait(timeout=60)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(timeout=60)
+            process.wait(PATIENCE)
             raise

@@ -14,10 +14,13 @@ import pytest
 from tests.examples.adapters import BY_NAME, started
 from tests.examples.conftest import People, outcome
 from tests.support.people import service_key
-from tests.support.running import Running
+from tests.support.running import TLS, Running
+from tests.support.waiting import PATIENCE
 from tests.test_docs import DOCS, shell_blocks
 
-get, post = (partial(ask, timeout=60) for ask in (httpx.get, httpx.post))
+pytestmark = pytest.mark.full
+
+get, post = (partial(ask, timeout=PATIENCE, verify=TLS) for ask in (httpx.get, httpx.post))
 NOBODY: dict[str, str] = {}
 WELCOME, LOG_IN, FORBIDDEN = (200, ""), (401, "A0230"), (403, "A0301")
 
@@ -28,20 +31,20 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fastapi_service(service: Running, logs: Path) -> Iterator[str]:
-    with started(BY_NAME["fastapi"], service.url, service_key(service), logs) as url:
+def fastapi_service(server: Running, logs: Path) -> Iterator[str]:
+    with started(BY_NAME["fastapi"], server.url, service_key(server), logs) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def node_service(service: Running, logs: Path) -> Iterator[str]:
-    with started(BY_NAME["node"], service.url, service_key(service), logs) as url:
+def node_service(server: Running, logs: Path) -> Iterator[str]:
+    with started(BY_NAME["node"], server.url, service_key(server), logs) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def nginx(service: Running, logs: Path) -> Iterator[str]:
-    with started(BY_NAME["nginx"], service.url, service_key(service), logs) as url:
+def nginx(server: Running, logs: Path) -> Iterator[str]:
+    with started(BY_NAME["nginx"], server.url, service_key(server), logs) as url:
         yield url
 
 
@@ -109,7 +112,7 @@ def test_the_walk_of_the_verify_page_ends_in_a_refusal(tmp_path: Path, logs: Pat
         started(BY_NAME["spring-boot"], gatehouse.url, service_key(gatehouse), logs) as spring,
     ):
         script = walk.replace("http://127.0.0.1:8001", gatehouse.url).replace("http://127.0.0.1:8103", spring)
-        done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=PATIENCE, check=True)
     for printed in done.stdout.splitlines():
         assert f"`{printed}`" in (DOCS / "verify.md").read_text(encoding="utf-8")
     assert [json.loads(line).get("code", "") for line in done.stdout.splitlines()] == ["", "00000", "A0230"]

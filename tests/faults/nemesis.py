@@ -13,8 +13,7 @@ import psutil
 
 from tests.support.engines import PostgresServer, RedisServer
 from tests.support.running import Running
-
-RESTART_SECONDS = 60
+from tests.support.waiting import wait_until
 
 
 class Nemesis:
@@ -79,14 +78,14 @@ class Nemesis:
 
 def start_again(node: Running) -> None:
     """As an orchestrator would: until it runs."""
-    deadline = time.monotonic() + RESTART_SECONDS
-    while True:
+
+    def has_started() -> bool:
         try:
             node.start()
         except RuntimeError:
-            if time.monotonic() > deadline:
-                raise
             with suppress(ProcessLookupError, AssertionError):
                 node.kill()
-        else:
-            return
+            return False
+        return True
+
+    wait_until(has_started, node.output)

@@ -1,4 +1,4 @@
-"""A short run with every `make test`; `make faults` is the long one."""
+"""A short run with every `make test-all`; `make faults` is the long one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ SECONDS = 30
 FAULTS = 4
 
 
+pytestmark = pytest.mark.full
+
+
 @pytest.mark.parametrize("engines", NAMES)
 def test_promises_hold_while_everything_is_being_killed(tmp_path: Path, engines: str) -> None:
-    report = run(tmp_path, random.randrange(10_000), seconds=SECONDS, faults=FAULTS, engines=engines)
+    seed = random.randrange(10_000)
+    # Printed before the run, so that it is seen whatever ends it.
+    print(f"again: python -m tests.faults --engines {engines} --seconds {SECONDS} --faults {FAULTS} --seed {seed}")
+    report = run(tmp_path, seed, seconds=SECONDS, faults=FAULTS, engines=engines)
     print(report.summary())
     assert not report.violations, report.summary()
     done = Counter(operation.what for operation in report.history if operation.outcome is Outcome.OK)

@@ -5,30 +5,29 @@ from __future__ import annotations
 import re
 import select
 import socket
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from gatehouse.api.http import request
 from gatehouse.serving import connections
+from tests.serving.limits import with_limits
 from tests.support.running import Running
+from tests.support.waiting import PATIENCE, wait_until
 
 # The bounds that these tests wait for; the real ones are longer, and in the documentation.
 BOUND = 2
-PROGRAM = f"""
-from gatehouse.api.http import request
-from gatehouse.serving import connections
-connections.HEADER_SECONDS = connections.UNREAD_SECONDS = {BOUND}
-request.BODY_SECONDS = {BOUND}
-from gatehouse.cli import main
-main()
-"""
+BOUNDS = dict.fromkeys(
+    (
+        "gatehouse.serving.connections.HEADER_SECONDS",
+        "gatehouse.serving.connections.UNREAD_SECONDS",
+        "gatehouse.api.http.request.BODY_SECONDS",
+    ),
+    BOUND,
+)
 POST = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 GET = b"GET /health/live HTTP/1.1\r\nHost: x\r\n"
 
@@ -50,34 +49,34 @@ PHASES = {
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    running = Running(tmp_path_factory.mktemp("connections") / "data")
-    running.command = [sys.executable, "-c", PROGRAM, "serve"]
-    with running:
+    with with_limits(tmp_path_factory.mktemp("connections") / "data", BOUNDS) as running:
         yield running
 
 
-def seconds_open(port: int, first: bytes, then: bytes, limit: float = 30) -> float:
-    """How long the service keeps a connection that sends this."""
+def wait_until_closed(port: int, first: bytes, then: bytes) -> None:
+    """Until the service ends a connection that sends this."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        started = time.monotonic()
-        connection.sendall(first)
-        while time.monotonic() < started + limit:
+
+        def is_closed() -> bool:
             try:
                 if select.select([connection], [], [], 0.5)[0] and not connection.recv(65536):
-                    break
+                    return True
                 connection.sendall(then)
             except ConnectionError:
-                break
-        return time.monotonic() - started
+                return True
+            return False
+
+        connection.sendall(first)
+        wait_until(is_closed, f"the end of a connection that sends {first!r}")
 
 
+@pytest.mark.full
 def test_no_phase_of_a_connection_lasts(impatient: Running) -> None:
     with ThreadPoolExecutor(len(PHASES)) as pool:
-        lasted = pool.map(lambda phase: seconds_open(impatient.port, *phase), PHASES.values())
-        found = dict(zip(PHASES, lasted, strict=True))
-    assert {phase for phase, seconds in found.items() if seconds > 20} == set()
+        list(pool.map(lambda phase: wait_until_closed(impatient.port, *phase), PHASES.values()))
 
 
+@pytest.mark.full
 def test_an_answer_that_is_not_read_ends_the_connection(impatient: Running) -> None:
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -89,18 +88,15 @@ def test_an_answer_that_is_not_read_ends_the_connection(impatient: Running) -> N
                 connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 10)
         except TimeoutError:
             pass  # it reads no further until its answers are read
-        deadline = time.monotonic() + 240
-        while any(each.raddr and each.raddr.port == ours for each in _connections(impatient)):
-            assert time.monotonic() < deadline, "the connection is still there"
-            time.sleep(0.2)
+        wait_until(lambda: ours not in _ports_connected_to(impatient), "the end of the connection")
 
 
-def _connections(service: Running) -> list[psutil._common.pconn]:
-    return [each for worker in service.workers() for each in worker.net_connections()]
+def _ports_connected_to(service: Running) -> set[int]:
+    return {each.raddr.port for worker in service.workers() for each in worker.net_connections() if each.raddr}
 
 
-def test_headers_have_a_size(impatient: Running) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as connection:
+def test_headers_have_a_size(server: Running) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         with suppress(ConnectionError):  # hung up before it had read everything
             connection.sendall(GET + b"X-A: " + b"a" * 4 * connections.HEADER_BYTES + b"\r\n\r\n")
         try:
@@ -119,14 +115,14 @@ def test_headers_have_a_size(impatient: Running) -> None:
         b"\x16\x03\x01\x02\x00\x01",
     ],
 )
-def test_a_malformed_request_is_answered_before_the_connection_ends(impatient: Running, malformed: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as connection:
+def test_a_malformed_request_is_answered_before_the_connection_ends(server: Running, malformed: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(malformed)
         assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
 
 
-def test_headers_that_grow_too_large_are_answered(impatient: Running) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as connection:
+def test_headers_that_grow_too_large_are_answered(server: Running) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(GET + b"X-A: ")
         for _ in range(4 * connections.HEADER_BYTES // 1024):
             connection.sendall(b"a" * 1024)
@@ -144,6 +140,7 @@ def answer_of(connection: socket.socket) -> tuple[bytes, bytes]:
     return status, head
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("line", "status"),
     [
@@ -155,23 +152,24 @@ def answer_of(connection: socket.socket) -> tuple[bytes, bytes]:
 )
 @pytest.mark.parametrize("framing", ["length", "chunks"])
 def test_an_answer_without_a_look_at_the_body_keeps_the_connection(
-    impatient: Running, line: str, status: str, framing: str
+    server: Running, line: str, status: str, framing: str
 ) -> None:
     """The body comes after the head, as many clients send it: the next request must not meet a closed connection."""
     header, body = {
         "length": ("Content-Length: 2", b"{}"),
         "chunks": ("Transfer-Encoding: chunked", b"2\r\n{}\r\n0\r\n\r\n"),
     }[framing]
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         for _ in range(3):
             connection.sendall(f"{line} HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".encode())
-            time.sleep(0.1)  # long enough for an answer that does not wait for the body
+            select.select([connection], [], [], 0.1)  # long enough for an answer that does not wait for the body
             connection.sendall(body)
             answered, head = answer_of(connection)
             assert answered.startswith(f"HTTP/1.1 {status} ".encode())
             assert b"connection: close" not in head
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("headers", "body"),
     [
@@ -185,7 +183,7 @@ def test_an_answer_without_a_look_at_the_body_keeps_the_connection(
 def test_a_connection_that_ends_over_its_body_says_so(
     impatient: Running, line: bytes, headers: bytes, body: bytes
 ) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE) as connection:
         connection.sendall(line + b" HTTP/1.1\r\nHost: x\r\n" + headers)
         with suppress(ConnectionError):  # hung up before it had read everything
             connection.sendall(body)

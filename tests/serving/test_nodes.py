@@ -13,6 +13,7 @@ from gatehouse.serving import nodes
 from gatehouse.stores.accounts.nodes import Node
 from tests.support.engines import Postgres, Redis
 from tests.support.running import Running
+from tests.support.waiting import PATIENCE
 
 SECRET = "Zr4kW8mT1xQ9vB6nJ3pL7sD5gH2yF0cA"
 OTHER_SECRET = "Qe7uI1oP5aS9dF3gH8jK2lZ6xC4vB0nM"
@@ -21,12 +22,15 @@ ISSUER = "http://nodes.localhost"
 
 def refused(running: Running) -> str:
     """What a node says that does not start."""
-    done = subprocess.run(running.command, env=running.env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        running.command, env=running.env, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
+@pytest.mark.full
 def test_nodes_that_disagree_do_not_serve(tmp_path: Path, postgres_server: Postgres, redis_server: Redis) -> None:
     good = {
         "database_url": postgres_server.create("nodes"),
@@ -51,6 +55,7 @@ def test_nodes_that_disagree_do_not_serve(tmp_path: Path, postgres_server: Postg
         pass
 
 
+@pytest.mark.full
 def test_a_second_service_on_one_folder_is_refused_and_a_killed_one_is_not_in_the_way(tmp_path: Path) -> None:
     first = Running(tmp_path / "data").start()
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import asyncpg
@@ -87,19 +89,35 @@ def state(states: Opener) -> State:
     return states()
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with all tables and no rows, made once and copied."""
+    file = tmp_path_factory.mktemp("migrated") / "accounts.db"
+    asyncio.run(_migrate(f"sqlite:///{file}"))
+    return file
+
+
+async def _migrate(url: str) -> None:
+    database = Database(url)
+    await migrate(database)
+    await database.close()
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def accounts_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A database that exists and is empty."""
+def accounts_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that exists; it is empty unless the test takes `database` too."""
+    migrated = "database" in request.fixturenames
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'accounts.db'}"
-        return
+        file = tmp_path / "accounts.db"
+        if migrated:
+            shutil.copy(request.getfixturevalue("migrated_file"), file)
+        return f"sqlite:///{file}"
     server: Postgres = request.getfixturevalue("postgres_server")
-    yield server.create("store_tests", migrated=False)
+    return server.copy("store_tests") if migrated else server.create("store_tests", migrated=False)
 
 
 @pytest.fixture
 async def database(accounts_url: str) -> AsyncIterator[Database]:
     database = Database(accounts_url)
-    await migrate(database)
     yield database
     await database.close()

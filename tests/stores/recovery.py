@@ -1,22 +1,25 @@
-"""Waiting for a store that was away."""
+"""Waiting for a store that was away, or that a slow machine has kept from answering in time."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from gatehouse.stores.errors import StoreUnavailable
+from tests.support.waiting import async_wait_until
+
+T = TypeVar("T")
 
 
-async def eventually(work: Callable[[], Awaitable[object]], seconds: float = 60) -> None:
+async def eventually(work: Callable[[], Awaitable[T]]) -> T:
     """Ask until it answers, as the next requests would."""
-    deadline = time.monotonic() + seconds
-    while True:
+
+    async def answer() -> tuple[T] | None:
         try:
-            await work()
+            return (await work(),)
         except StoreUnavailable:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.05)
-        else:
-            return
+            return None
+
+    answered = await async_wait_until(answer, "an answer of the store")
+    assert answered is not None
+    return answered[0]

@@ -59,6 +59,7 @@ def test_a_url_that_cannot_be_used_is_not_repeated(tmp_path: Path, choose: objec
     assert "hush" not in problem
 
 
+@pytest.mark.full
 def test_a_database_that_is_not_there_ends_the_start_in_one_line(tmp_path: Path) -> None:
     running = Running(tmp_path / "data", database_url=f"postgresql://u:hush@127.0.0.1:{free_port()}/x")
     done = running.cli("serve")

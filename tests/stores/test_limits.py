@@ -17,6 +17,7 @@ from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import STORE_TESTS_DB, Opener, empty_postgres
 from tests.support.engines import Postgres, Redis
+from tests.support.selection import cases
 
 NOW = 1_800_000_000.5
 POLICY = BackoffPolicy(failure_limit=3, window=60, lockout_seconds=(10, 20, 40), kept_seconds=1000)
@@ -144,7 +145,7 @@ async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str,
 
 
 @given(rules=RULES, steps=STEPS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=cases(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_engines_agree_on_the_rule_of_waiting(
     redis_server: Redis,
     postgres_server: Postgres,

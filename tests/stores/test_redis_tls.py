@@ -18,8 +18,6 @@ from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.redis.engine import RedisState
 from tests.support.engines import Redis
 
-pytestmark = pytest.mark.usefixtures("service_limits")
-
 
 def certificate(folder: Path) -> Path:
     """One file with key and certificate of 127.0.0.1, its own authority."""

@@ -15,6 +15,7 @@ from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite import writer
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from gatehouse.stores.state.sqlite.writer import Writer
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_loop_that_ended_in_mid_turn_holds_nobody_up(writing: Writer, file: Pa
     async def ask() -> None:
         await add(writing, 2)
 
-    asyncio.run(asyncio.wait_for(ask(), 10))
+    asyncio.run(asyncio.wait_for(ask(), PATIENCE))
     assert stored(file) == [1, 2]
 
 
@@ -112,9 +113,9 @@ async def test_a_turn_with_very_much_in_it_is_cut(writing: Writer, monkeypatch: 
 
 async def test_a_stop_does_not_wait_for_ever(writing: Writer, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "CLOSE_SECONDS", 0.1)
-    slow = threading.Event()
-    waiting = writing.write(lambda _: slow.wait(10))
-    await asyncio.sleep(0.05)
+    begun, slow = threading.Event(), threading.Event()
+    waiting = writing.write(lambda _: (begun.set(), slow.wait(PATIENCE))[1])
+    assert await asyncio.to_thread(begun.wait, PATIENCE)
     assert writing.close() is False
     slow.set()
     assert await waiting is True

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import load
 from tests.cli.terminal import Outcome, Terminal
-from tests.support.running import Running
+from tests.support.local import Local
+from tests.support.running import Installation, free_port
+from tests.support.shared import shared
 from tests.transfer.mariadb import mariadb_server
 
 __all__ = ["mariadb_server"]
@@ -25,9 +31,19 @@ class Place:
     """Gatehouse after its first start, and a terminal beside it. It serves only if it is asked to."""
 
     def __init__(self, data: Path, **settings: object) -> None:
-        self.running = Running(data, **settings)
-        self.typed = Terminal(self.running.env)
-        asyncio.run(prepare(load(environ=self.running.env)))
+        self._settings = {"port": free_port(), **settings}
+        installation = Installation(data, **self._settings)
+        self.data, self.env = installation.data, installation.env
+        self.typed = Terminal(self.env)
+        if data.exists() or settings.keys() & {"secret", "database_url"}:
+            asyncio.run(prepare(load(environ=self.env)))
+        else:
+            shutil.copytree(shared().get("data_folder"), data)
+
+    @contextmanager
+    def serving(self) -> Iterator[httpx.Client]:
+        with Local(self.data, **self._settings) as local, local.client() as client:
+            yield client
 
     def bring(self, url: str, *options: str) -> dict[str, Any]:
         """Import from there; what was said, as JSON."""
@@ -41,7 +57,7 @@ class Place:
 
     def people(self) -> dict[str, dict[str, Any]]:
         """Every user by name, with hash."""
-        file = self.running.data.parent / f"people-{next(_numbers)}.jsonl"
+        file = self.data.parent / f"people-{next(_numbers)}.jsonl"
         self.typed("export", str(file), "--with-hashes").done()
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         return {line["username"]: line for line in lines if line["type"] == "user"}

@@ -62,7 +62,7 @@ def programs() -> tuple[str, str] | None:
 def mariadb_server() -> Iterator[MariaDBServer]:
     found = programs()
     if found is None:
-        pytest.skip("MariaDB is not installed (apt install mariadb-server): importing from it was left out")
+        pytest.skip("MariaDB is not installed (apt install mariadb-server)")
     server = MariaDBServer(*found)
     server.start()
     yield server

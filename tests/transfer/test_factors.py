@@ -21,7 +21,7 @@ ISSUER = "https://localhost"
 def enrolled(place: Place) -> tuple[str, App, list[str], Authenticator]:
     """An administrator with an app, and a passkey that has replaced the password; the secret of the app."""
     made, shown = Authenticator(ISSUER, "localhost"), []
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         headers = bearer(login(client))
 
         def call(method: str, path: str, body: object) -> dict[str, Any]:
@@ -39,12 +39,12 @@ def enrolled(place: Place) -> tuple[str, App, list[str], Authenticator]:
 
 
 def exported(place: Place) -> Path:
-    file = place.running.data.parent / "all.jsonl"
+    file = place.data.parent / "all.jsonl"
     place.typed("export", str(file), "--with-hashes").done()
     return file
 
 
-def test_they_are_carried_sealed_and_good_under_the_same_secret(place: Place, tmp_path: Path) -> None:
+def test_they_are_carried_sealed_and_good_under_the_same_secret(tmp_path: Path) -> None:
     place = Place(tmp_path / "first", issuer=ISSUER)
     secret, _, codes, made = enrolled(place)
     file = exported(place)
@@ -53,12 +53,12 @@ def test_they_are_carried_sealed_and_good_under_the_same_secret(place: Place, tm
     for readable in (secret, raw.hex(), base64.b64encode(raw).decode(), *codes, *(c.replace("-", "") for c in codes)):
         assert readable not in text
     (tmp_path / "second").mkdir()
-    shutil.copy(place.running.data / "secret", tmp_path / "second" / "secret")
+    shutil.copy(place.data / "secret", tmp_path / "second" / "secret")
     other = Place(tmp_path / "second", issuer=ISSUER)
     other.typed("user", "add", "before", "--random-password").done()  # so that numbers differ
     told = other.told(other.typed("import", "users", str(file), "--json"))
     assert told["second factors"] == {"added": 1, "changed": 0, "unchanged": 0}
-    with other.running, other.running.client() as client:
+    with other.serving() as client:
         asked = client.post(LOGIN, json=credentials(client))
         assert asked.json()["code"] == "A0220"
         assert login(client, captchaCode=codes[0])
@@ -73,11 +73,11 @@ def test_under_another_secret_they_are_left_out_and_that_is_said(tmp_path: Path)
     place = Place(tmp_path / "first", issuer=ISSUER)
     enrolled(place)
     file = exported(place)
-    other = Place(tmp_path / "second", issuer=ISSUER)
+    other = Place(tmp_path / "second", issuer=ISSUER, secret="Zr4kW8mT1xQ9vB6nJ3pL7sD5gH2yF0cA")
     told = other.told(other.typed("import", "users", str(file), "--json"))
     assert told["second factors"]["added"] == 0
     assert any("another master secret" in remark["text"] for remark in told["adapted"])
-    with other.running, other.running.client() as client:
+    with other.serving() as client:
         assert login(client)
 
 

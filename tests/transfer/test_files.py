@@ -31,7 +31,7 @@ def lived_in(place: Place, sqlite_url: str) -> Place:
 
 
 def written(place: Place, name: str, *options: str) -> Path:
-    file = place.running.data.parent / name
+    file = place.data.parent / name
     place.typed("export", str(file), *options).done()
     return file
 
@@ -53,7 +53,7 @@ def test_json_lines_take_everything_to_another_service(lived_in: Place, tmp_path
     assert told["users"] == {"added": 5, "changed": 0, "unchanged": 0}
     assert written(other, "again.jsonl", "--with-hashes").read_bytes() == file.read_bytes()
     assert brought(other, file)["users"] == {"added": 0, "changed": 0, "unchanged": 5}
-    with other.running, other.running.client() as client:
+    with other.serving() as client:
         assert login(client, username="王小明", password=OLD_PASSWORD)
 
 
@@ -93,7 +93,7 @@ def test_a_file_without_hashes_does_not_lock_the_first_administrator_out(lived_i
     told = brought(other, file)
     assert told["madeWay"] is None
     assert {remark["place"].split(" ", 2)[2] for remark in told["refused"]} == {"'root'", "'admin'"}
-    with other.running, other.running.client() as client:
+    with other.serving() as client:
         assert login(client)
 
 
@@ -108,7 +108,7 @@ def test_a_short_list_is_enough(place: Place, tmp_path: Path) -> None:
     assert brought(place, file)["users"] == {"added": 0, "changed": 0, "unchanged": 2}
     # Nothing was said of a password, so none works until one is set.
     place.typed("user", "password", "ada", "--password-stdin", stdin="a passphrase of hers\n").done()
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         assert login(client, username="ada", password="a passphrase of hers")
         refused = client.post(
             "/api/v1/auth/login",

@@ -29,8 +29,13 @@ def database(kind: str, request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize(
     ("kind", "version"),
-    [("sqlite", NEW), ("sqlite", OTHER), ("mariadb", NEW), ("mariadb", OLD), ("postgres", NEW)],
-    ids=["sqlite-new", "sqlite-perms", "mariadb-new", "mariadb-old", "postgres-new"],
+    [
+        pytest.param("sqlite", NEW, id="sqlite-new"),
+        pytest.param("sqlite", OTHER, id="sqlite-perms"),
+        pytest.param("mariadb", NEW, id="mariadb-new", marks=pytest.mark.full),
+        pytest.param("mariadb", OLD, id="mariadb-old", marks=pytest.mark.full),
+        pytest.param("postgres", NEW, id="postgres-new", marks=pytest.mark.full),
+    ],
 )
 def test_ids_roles_perms_and_departments_come_along(
     place: Place, kind: str, version: Version, request: pytest.FixtureRequest
@@ -64,7 +69,7 @@ def test_people_log_in_with_their_old_password_and_are_hashed_anew(place: Place,
     sample_console(sqlite_url).write()
     place.bring(sqlite_url)
     assert place.people()["admin"]["passwordHash"].startswith("$2a$")
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         tokens = login(client, username="admin", password=OLD_PASSWORD)
         me = client.get(ME, headers=bearer(tokens)).json()["data"]
     assert (me["userId"], me["nickname"], me["roles"], me["deptId"]) == (2, "Nick admin", ["ADMIN"], 1)
@@ -79,7 +84,7 @@ def test_people_log_in_with_their_old_password_and_are_hashed_anew(place: Place,
 def test_who_was_logged_in_as_the_first_administrator_is_not_taken_for_another(place: Place, sqlite_url: str) -> None:
     """Under its id there is somebody else now: neither of its tokens may open that account."""
     sample_console(sqlite_url).write()
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         before = login(client)
         assert client.get(ME, headers=bearer(before)).json()["data"]["userId"] == 1
         place.bring(sqlite_url)
@@ -124,6 +129,7 @@ def test_a_new_user_gets_an_id_beyond_those_that_came_along(place: Place, sqlite
     assert place.people()["next"]["id"] == 5001
 
 
+@pytest.mark.full
 def test_into_postgresql(tmp_path: Path, sqlite_url: str, postgres_server: Postgres) -> None:
     place = Place(tmp_path / "data", database_url=postgres_server.create("moved_in"))
     console = sample_console(sqlite_url)
@@ -139,7 +145,7 @@ def test_into_postgresql(tmp_path: Path, sqlite_url: str, postgres_server: Postg
     assert (people["user1299"]["id"], people["user1299"]["deptId"], people["next"]["id"] > 1299) == (1299, 2, True)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "mariadb"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("mariadb", marks=pytest.mark.full)])
 def test_names_in_every_script_survive_the_way(place: Place, kind: str, request: pytest.FixtureRequest) -> None:
     url = database(kind, request)
     console = sample_console(url)
@@ -155,14 +161,14 @@ def test_prefixed_hashes_are_understood(place: Place, sqlite_url: str) -> None:
     console.user(10, "ada", 3, password="{bcrypt}" + old_hash("a password of her own"))
     console.write()
     place.bring(sqlite_url)
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         assert login(client, username="ada", password="a password of her own")["accessToken"]
 
 
 def test_a_running_service_shows_changes_on_the_next_request(place: Place, sqlite_url: str) -> None:
     console = sample_console(sqlite_url).write()
     place.bring(sqlite_url)
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         test = bearer(login(client, username="test", password=OLD_PASSWORD))
         assert me(client, test)["perms"] == ["sys:user:list", "sys:user:query"]
         console.link(3, 2)
@@ -180,7 +186,7 @@ def test_a_running_service_shows_changes_on_the_next_request(place: Place, sqlit
 def test_passwords_that_come_again_log_their_owners_out(place: Place, sqlite_url: str) -> None:
     sample_console(sqlite_url).write()
     place.bring(sqlite_url)
-    with place.running, place.running.client() as client:
+    with place.serving() as client:
         admin = bearer(login(client, username="admin", password=OLD_PASSWORD))
         # Hashed anew by that login, so the hash differs from the source's; the others are as they were.
         told = place.bring(sqlite_url, "--overwrite-passwords")

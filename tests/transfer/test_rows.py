@@ -262,7 +262,7 @@ def test_a_dry_run_says_the_same_and_does_nothing(place: Place, console: Console
 
 
 def contents(place: Place) -> list[str]:
-    with closing(sqlite3.connect(place.running.data / "accounts.db")) as db, db:
+    with closing(sqlite3.connect(place.data / "accounts.db")) as db, db:
         return list(db.iterdump())
 
 
@@ -272,7 +272,7 @@ def test_every_change_is_in_the_audit_trail(place: Place, console: Console) -> N
     console.change("sys_user", 3, status=0, nickname="New")
     place.bring(console.url)
     place.bring(console.url)
-    with closing(sqlite3.connect(place.running.data / "accounts.db")) as db, db:
+    with closing(sqlite3.connect(place.data / "accounts.db")) as db, db:
         told = db.execute("SELECT event, user FROM audit_events WHERE address = 'import' ORDER BY id").fetchall()
     assert told == [
         ("department.added", None), ("department.added", None), ("department.changed", None),

@@ -24,6 +24,7 @@ from tests.transfer.console import sample_console
 PEOPLE = 8000
 
 
+@pytest.mark.full
 def test_a_killed_run_can_be_run_again(place: Place, sqlite_url: str) -> None:
     console = sample_console(sqlite_url)
     for number in range(100, 100 + PEOPLE):
@@ -75,7 +76,7 @@ def killed_on_the_way(place: Place, source: str) -> int:
     """
     running = subprocess.Popen(
         [sys.executable, "-m", "gatehouse", "import", "youlai", "--from", source],
-        env=place.running.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=place.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         while running.poll() is None:
@@ -92,6 +93,6 @@ def killed_on_the_way(place: Place, source: str) -> int:
 
 
 def count(place: Place, table: str, where: str = "1", *, patience: float = 10) -> int:
-    with contextlib.closing(sqlite3.connect(place.running.data / "accounts.db", timeout=patience)) as db:
+    with contextlib.closing(sqlite3.connect(place.data / "accounts.db", timeout=patience)) as db:
         [(number,)] = db.execute(f"SELECT count(*) FROM {table} WHERE {where}")
     return int(number)

@@ -13,6 +13,8 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from tests.support.waiting import PATIENCE
+
 ISSUER = "https://login.example.com"
 
 
@@ -42,7 +44,7 @@ class Issuer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.fetches += 1
-                issuer.hold.wait(10)
+                issuer.hold.wait(PATIENCE)
                 body = b"out of order" if issuer.broken else json.dumps({"keys": [k.jwk for k in issuer.keys]}).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))

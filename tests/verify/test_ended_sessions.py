@@ -13,21 +13,30 @@ import httpx
 import pytest
 
 from gatehouse.verify import EndedSessions, TokenInvalid, Unavailable, Verifier
+from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGOUT, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
 from tests.support.people import add_user, service_key
 from tests.support.running import Running
+from tests.support.waiting import PATIENCE, wait_until
 
 STREAM = "/events/ended-sessions/stream"
 
 
-@pytest.fixture(scope="module", params=["embedded", "engines", "postgres"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "embedded",
+        pytest.param("engines", marks=pytest.mark.full),
+        pytest.param("postgres", marks=pytest.mark.full),
+    ],
+)
 def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Running]]:
     """Two workers on the embedded default, or two nodes on PostgreSQL and Redis or on PostgreSQL alone."""
     data = tmp_path_factory.mktemp("nodes") / "data"
     if request.param == "embedded":
-        with Running(data, workers=2) as running:
-            yield [running, running]
+        server = request.getfixturevalue("server")
+        yield [server, server]
         return
     postgres: Postgres = request.getfixturevalue("postgres_server")
     if request.param == "engines":
@@ -56,21 +65,31 @@ class Following:
     def hear(self, act: Callable[[httpx.Client, dict[str, Any]], httpx.Response]) -> None:
         with self.node.client() as client:
             token = login(client)["accessToken"]
-            self.verifier.check(token)
+            assert self.user_of(token) == 1
             assert act(client, {"accessToken": token}).status_code == 200
         self.check_until_refused(token)
 
-    def check_until_refused(self, token: str, seconds: float = 60) -> None:
-        answered = time.monotonic()
-        while time.monotonic() < answered + seconds:
-            try:
-                self.verifier.check(token)
-            except TokenInvalid:
-                return
-            except Unavailable:
-                pass  # not taken, and not refused yet
-            time.sleep(0.002)
-        pytest.fail("the session has ended, and its token is still taken")
+    def user_of(self, token: str) -> int:
+        """Asked again while the feed is late, as on a busy machine it may be."""
+        return wait_until(lambda: self._user_of(token), "an answer about a token")
+
+    def check_until_refused(self, token: str) -> None:
+        wait_until(lambda: self._is_refused(token), "the session has ended, and its token is still taken")
+
+    def _user_of(self, token: str) -> int:
+        try:
+            return self.verifier.check(token).user_id
+        except Unavailable:
+            return 0
+
+    def _is_refused(self, token: str) -> bool:
+        try:
+            self.verifier.check(token)
+        except TokenInvalid:
+            return True
+        except Unavailable:
+            pass  # not taken, and not refused yet
+        return False
 
 
 def log_out(client: httpx.Client, tokens: dict[str, Any]) -> httpx.Response:
@@ -106,7 +125,7 @@ def test_a_refreshed_token_of_an_ended_session_is_refused_too_and_another_sessio
         second = refresh(client, first).json()["data"]
         assert log_out(client, first).status_code == 200
         following.check_until_refused(second["accessToken"])
-        assert following.verifier.check(other["accessToken"]).user_id == 1
+        assert following.user_of(other["accessToken"]) == 1
 
 
 def test_a_changed_password_a_disabled_user_and_an_operator_are_heard(following: Following) -> None:
@@ -118,9 +137,8 @@ def test_a_changed_password_a_disabled_user_and_an_operator_are_heard(following:
         add_user(following.node, username)
         with following.node.client() as client:
             token = login(client, username=username)["accessToken"]
-        following.verifier.check(token)
-        done = following.node.cli(*words, username)
-        assert done.returncode == 0, done.stderr
+        assert following.user_of(token) > 1
+        Terminal(following.node.env)(*words, username).done()
         following.check_until_refused(token)
 
 
@@ -130,6 +148,7 @@ def test_tasks_are_served_as_threads_are(following: Following) -> None:
 
     with following.node.client() as client:
         tokens = login(client)
+        assert following.user_of(tokens["accessToken"]) == 1
         assert asyncio.run(check(tokens["accessToken"])) == 1
         log_out(client, tokens)
         following.check_until_refused(tokens["accessToken"])
@@ -139,7 +158,7 @@ def test_tasks_are_served_as_threads_are(following: Following) -> None:
 
 def _check_in_child(following: Following, token: str, answer: Any) -> None:
     try:
-        answer.put(following.verifier.check(token).user_id)
+        answer.put(following.user_of(token))
     except Exception as problem:  # noqa: BLE001 - told to the test
         answer.put(repr(problem))
 
@@ -147,39 +166,49 @@ def _check_in_child(following: Following, token: str, answer: Any) -> None:
 def test_a_forked_process_follows_by_itself(following: Following) -> None:
     with following.node.client() as client:
         token = login(client)["accessToken"]
-    following.verifier.check(token)
+    assert following.user_of(token) == 1
     fork = multiprocessing.get_context("fork")
     answer = fork.SimpleQueue()
     child = fork.Process(target=_check_in_child, args=(following, token, answer))
     child.start()
-    child.join(20)
+    child.join(PATIENCE)
     assert answer.get() == 1
 
 
-@pytest.mark.parametrize("fail_open", [False, True])
-def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(tmp_path: Path, fail_open: bool) -> None:
-    with Running(tmp_path / "data") as running:
-        following = Following([running, running], max_silence=4, fail_open=fail_open)
-        with running.client() as client:
-            ended, live = login(client), login(client)
-            following.verifier.check(live["accessToken"])
-            log_out(client, ended)
-            following.check_until_refused(ended["accessToken"])
-        running.kill()  # at most a second after the last event
-    # The service is gone; its keys are still held.
-    following.verifier.check(live["accessToken"])
-    deadline = time.monotonic() + 60
-    while following.ended.fresh:
-        assert time.monotonic() < deadline, "the feed counts as fresh without a service"
-        time.sleep(0.01)
-    if fail_open:
-        following.verifier.check(live["accessToken"])
-    else:
-        with pytest.raises(Unavailable, match="ended sessions are not known"):
-            following.verifier.check(live["accessToken"])
-    with pytest.raises(TokenInvalid):
-        following.verifier.check(ended["accessToken"])
-    following.ended.close()
+@pytest.fixture(scope="module")
+def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(tmp_path_factory.mktemp("one") / "data") as running:
+        yield running
+
+
+@pytest.fixture
+def breakable(one_service: Running) -> Running:
+    """A service that may be stopped and killed."""
+    assert one_service.process is not None
+    if one_service.process.poll() is not None:
+        one_service.start()
+    return one_service
+
+
+def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(breakable: Running) -> None:
+    closed, opened = (Following([breakable] * 2, max_silence=2, fail_open=fail_open) for fail_open in (False, True))
+    with breakable.client() as client:
+        ended, live = login(client)["accessToken"], login(client)["accessToken"]
+        for following in (closed, opened):
+            assert following.user_of(live) == 1
+        log_out(client, {"accessToken": ended})
+        for following in (closed, opened):
+            following.check_until_refused(ended)
+    breakable.kill()
+    wait_until(lambda: not closed.ended.fresh and not opened.ended.fresh, "a feed that is stale without a service")
+    # The keys of the service are still held.
+    assert opened.verifier.check(live).user_id == 1
+    with pytest.raises(Unavailable, match="ended sessions are not known"):
+        closed.verifier.check(live)
+    for following in (closed, opened):
+        with pytest.raises(TokenInvalid):
+            following.verifier.check(ended)
+        following.ended.close()
 
 
 def test_a_service_that_is_not_there_at_the_start_is_waited_for_once(tmp_path: Path) -> None:
@@ -194,45 +223,52 @@ def test_a_service_that_is_not_there_at_the_start_is_waited_for_once(tmp_path: P
 
 
 def test_a_wrong_service_key_is_told_in_the_log_text(nodes: list[Running]) -> None:
-    deadline = time.monotonic() + 60
     with EndedSessions(nodes[0].url + STREAM, "ghs_" + "x" * 43) as ended:
-        while time.monotonic() < deadline:
+
+        def problem() -> str:
             with pytest.raises(Unavailable) as refused:
                 ended.check("7-abc", time.time())
-            if "HTTP 401: check the service key" in str(refused.value):
-                return
-            time.sleep(0.01)
-    pytest.fail(str(refused.value))
+            return str(refused.value)
+
+        wait_until(lambda: "HTTP 401: check the service key" in problem(), problem)
 
 
-def test_a_restart_of_the_service_is_followed_without_a_gap(tmp_path: Path) -> None:
-    running = Running(tmp_path / "data")
-    with running, running.client() as client:
-        following = Following([running, running])
+def test_a_restart_of_the_service_is_followed_without_a_gap(breakable: Running) -> None:
+    following = Following([breakable] * 2)
+    with breakable.client() as client:
         before, live = login(client), login(client)
-        following.verifier.check(live["accessToken"])
-    with running, running.client() as client:
+        assert following.user_of(live["accessToken"]) == 1
+    breakable.stop()
+    breakable.start()
+    with breakable.client() as client:
         assert log_out(client, before).status_code == 200
         following.check_until_refused(before["accessToken"])  # it connects again by itself
-        assert following.verifier.check(live["accessToken"]).user_id == 1
+        assert following.user_of(live["accessToken"]) == 1
         following.ended.close()
 
 
-def test_a_lost_state_puts_older_tokens_in_doubt_and_newer_ones_not(tmp_path: Path) -> None:
-    running = Running(tmp_path / "data")
-    with running, running.client() as client:
-        following = Following([running, running])
+def test_a_lost_state_puts_older_tokens_in_doubt_and_newer_ones_not(breakable: Running) -> None:
+    following = Following([breakable] * 2)
+    with breakable.client() as client:
         old = login(client)
-        following.verifier.check(old["accessToken"])
-    for file in running.data.glob("state.db*"):
+        assert following.user_of(old["accessToken"]) == 1
+    breakable.stop()
+    for file in breakable.data.glob("state.db*"):
         file.unlink()
-    time.sleep(1.1)  # tokens say to the second when they were issued
-    with running, running.client() as client:
+    wait_for_next_second()
+    breakable.start()
+    with breakable.client() as client:
         following.check_until_refused(old["accessToken"])
-        time.sleep(1.1)
+        wait_for_next_second()
         new = login(client)
-        assert following.verifier.check(new["accessToken"]).user_id == 1
+        assert following.user_of(new["accessToken"]) == 1
         following.ended.close()
+
+
+def wait_for_next_second() -> None:
+    """Tokens say to the second when they were issued."""
+    second = int(time.time())
+    wait_until(lambda: int(time.time()) > second)
 
 
 def test_a_feed_that_is_held_back_on_its_way_is_out_of_date() -> None:

@@ -17,13 +17,19 @@ from tests.verify.issuer import Issuer
 
 
 @pytest.fixture(scope="module")
-def url(service: Running) -> str:
-    return f"{service.url}/oauth2/introspect"
+def url(server: Running) -> str:
+    return f"{server.url}/oauth2/introspect"
 
 
 @pytest.fixture(scope="module")
-def key(service: Running) -> str:
-    return service_key(service)
+def key(server: Running) -> str:
+    return service_key(server)
+
+
+@pytest.fixture
+def client(server: Running) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client
 
 
 @pytest.fixture
@@ -52,13 +58,13 @@ def test_a_logout_shows_at_once(url: str, key: str, token: str, client: httpx.Cl
     assert refused.value.status == 401
 
 
-def test_a_perm_taken_away_shows_at_once(url: str, key: str, service: Running, client: httpx.Client) -> None:
-    with_stores(service, lambda s: s.accounts.add_role("VERIFY", "Verify", ["doc:page:edit"]))
-    add_user(service, "vera", ("VERIFY",))
+def test_a_perm_taken_away_shows_at_once(url: str, key: str, server: Running, client: httpx.Client) -> None:
+    with_stores(server, lambda s: s.accounts.add_role("VERIFY", "Verify", ["doc:page:edit"]))
+    add_user(server, "vera", ("VERIFY",))
     introspector = Introspector(url, key)
     token = login(client, username="vera")["accessToken"]
     introspector.check(token).require("doc:page:edit")
-    with_stores(service, lambda s: s.accounts.deny("VERIFY", ["doc:page:edit"]))
+    with_stores(server, lambda s: s.accounts.deny("VERIFY", ["doc:page:edit"]))
     with pytest.raises(Forbidden):
         introspector.check(token).require("doc:page:edit")
 

@@ -37,9 +37,9 @@ def verifier(issuer: Issuer) -> Verifier:
     return Verifier(issuer.url, ISSUER)
 
 
-def test_a_token_of_the_real_service_is_believed(service: Running) -> None:
-    verifier = Verifier(f"{service.url}/.well-known/jwks.json", issuer=service.url)
-    with service.client() as client:
+def test_a_token_of_the_real_service_is_believed(server: Running) -> None:
+    verifier = Verifier(f"{server.url}/.well-known/jwks.json", issuer=server.url)
+    with server.client() as client:
         tokens = login(client)
     principal = verifier.check(tokens["accessToken"])
     assert (principal.user_id, principal.roles, principal.perms) == (1, {"ADMIN"}, None)

@@ -23,6 +23,7 @@ from gatehouse.stores.accounts.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import NEW_PASSWORD, id_of, role_id
 from tests.support.inprocess import InProcess
+from tests.support.selection import cases
 
 MANAGES = ("sys:user:list", "sys:user:create", "sys:user:update", "sys:user:delete", "sys:user:reset-password")
 ROLES = ("sys:role:list", "sys:role:create", "sys:role:update", "sys:role:delete", "sys:role:assign")
@@ -250,7 +251,7 @@ def test_nobody_escalates_in_any_order_of_attempts(tmp_path: Path) -> None:
 
     checks = settings(
         phases=[Phase.reuse, Phase.generate],  # to shrink a failure would take many minutes
-        max_examples=12,
+        max_examples=cases(12),
         stateful_step_count=12,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -14,8 +14,9 @@ from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.conversation import bearer, login
 from tests.support.inprocess import InProcess
+from tests.support.local import Local
 from tests.support.people import add_user
-from tests.support.running import PASSWORD, Running
+from tests.support.running import PASSWORD
 
 NEEDS_PERM = [operation for operation in OPERATIONS if operation.perm]
 NEEDS_BEARER = [operation for operation in OPERATIONS if operation.requires_token]
@@ -50,7 +51,7 @@ def test_refused_without_the_perm(gatehouse: InProcess, nobody: str, operation: 
         assert (answer.status, answer.code) == (403, "A0301"), path
 
 
-def test_a_running_service_refuses_each_without_the_perm(service: Running, client: httpx.Client) -> None:
+def test_a_running_service_refuses_each_without_the_perm(service: Local, client: httpx.Client) -> None:
     add_user(service, "holds-nothing")
     headers = bearer(login(client, username="holds-nothing"))
     refused = {

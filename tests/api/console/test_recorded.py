@@ -14,8 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.engines import fresh_stores
-from tests.support.running import PASSWORD, Running
+from tests.support.inprocess import InProcess
+from tests.support.local import Local
+from tests.support.running import PASSWORD
 
 RECORDINGS = sorted(Path(__file__).parent.glob("recorded_*.json"))
 KINDS = {"str": str, "int": int, "bool": bool, "number": (int, float), "null": object}
@@ -66,18 +67,16 @@ def test_both_generations_are_recorded() -> None:
     assert [path.stem for path in RECORDINGS] == ["recorded_current", "recorded_older"]
 
 
-@pytest.fixture(params=["embedded", "engines"])
-def started(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
-    """As a first start leaves it, with two workers."""
-    stores = {}
-    if request.param == "engines":
-        stores = fresh_stores(request.getfixturevalue("postgres_server"), request.getfixturevalue("redis_server"))
-    with Running(tmp_path / "data", workers=2, **stores) as running:
-        yield running
+@pytest.fixture
+def started(engine_set: str, engines: None, tmp_path: Path) -> Iterator[Local]:
+    """As a first start leaves it."""
+    with Local(tmp_path / "data", **InProcess.engines(True)) as local:
+        yield local
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
-def test_what_a_console_sent_still_works(started: Running, recording: Path) -> None:
+def test_what_a_console_sent_still_works(started: Local, recording: Path) -> None:
     calls = json.loads(recording.read_text(encoding="utf-8"))
     assert len(calls) > 80
     with started.client() as client:

@@ -7,6 +7,8 @@ import pytest
 from tests.api.console.conftest import Console
 from tests.support.inprocess import InProcess
 
+pytestmark = pytest.mark.every_engine
+
 
 @pytest.mark.parametrize("path", ["users", "roles", "depts", "menus", "logs"])
 def test_a_search_for_the_character_nul_is_answered(gatehouse: InProcess, console: Console, path: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -222,16 +221,21 @@ def with_many(tag: bytes, parent: bytes, part: str) -> bytes:
         "empty",
     ],
 )
-def test_files_that_are_no_template_are_refused_quickly(console: Console, content: bytes) -> None:
-    started = time.process_time()
+def test_files_that_are_no_template_are_refused(console: Console, content: bytes) -> None:
     answer = upload(console, content)
     assert (answer.status, answer.code) == (400, "A0421"), answer.content
     assert "file" in answer.json["msg"]
-    assert time.process_time() - started < 5
     assert console.get("users")["total"] == 1
 
 
-@pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        zipfile.ZIP_DEFLATED,
+        pytest.param(zipfile.ZIP_BZIP2, marks=pytest.mark.full),
+        pytest.param(zipfile.ZIP_LZMA, marks=pytest.mark.full),
+    ],
+)
 def test_a_part_that_is_larger_than_its_header_says_takes_no_memory(kind: int) -> None:
     content = io.BytesIO(sheet(["ann"]))
     with zipfile.ZipFile(content, "a", kind) as archive:
@@ -245,6 +249,7 @@ def test_a_part_that_is_larger_than_its_header_says_takes_no_memory(kind: int) -
     assert peak < 20_000_000
 
 
+@pytest.mark.full
 def test_a_sheet_that_takes_for_ever_to_read_stops_nobody(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library looks at formats with an expression that takes the square of their length."""
     monkeypatch.setattr(xlsx_process, "SECONDS", 5)
@@ -258,7 +263,7 @@ def test_a_sheet_that_takes_for_ever_to_read_stops_nobody(console: Console, monk
         nonlocal answered
         while not upload.done():
             answered += (await console.gatehouse.send("GET", "/api/v1/users/me", token=console.token)).status == 200
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0)
         return await upload
 
     async def both() -> Answer:

@@ -13,6 +13,8 @@ from tests.api.console.conftest import HASH, Console
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 
+pytestmark = pytest.mark.every_engine
+
 ROW = {
     "id", "username", "nickname", "gender", "avatar", "mobile", "email", "status", "deptName", "roleNames",
     "createTime",

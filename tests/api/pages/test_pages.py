@@ -15,6 +15,7 @@ import gatehouse.api.pages as pages_package
 from gatehouse.api.pages.pages import PAGES
 from gatehouse.auth.audit import KeyChangeReason, LoginFailure, RefreshFailure, RefreshOutcome, SessionEndReason
 from gatehouse.service import diagnosis
+from tests.support.local import Local
 from tests.support.running import Running
 
 STATIC = Path(pages_package.__file__).parent / "static"
@@ -22,7 +23,7 @@ ASSET = re.compile(r'(?:href|src)="(assets/[^"]+)"')
 
 
 @pytest.fixture
-def service(embedded_service: Running) -> Running:
+def service(embedded_service: Local) -> Local:
     """The pages know no store: one engine is enough."""
     return embedded_service
 
@@ -101,8 +102,9 @@ def test_a_page_is_compressed_for_those_who_take_it(client: httpx.Client) -> Non
     assert "content-encoding" not in refused.headers
 
 
-def test_head_answers_like_get_without_the_body(client: httpx.Client) -> None:
-    answer = client.head("/", headers={"Accept-Encoding": "identity"})
+def test_head_answers_like_get_without_the_body(server: Running) -> None:
+    with server.client() as client:
+        answer = client.head("/", headers={"Accept-Encoding": "identity"})
     assert (answer.status_code, answer.content) == (200, b"")
     assert int(answer.headers["content-length"]) > 1000
 
@@ -160,16 +162,16 @@ def test_every_reason_of_the_audit_and_every_check_has_words() -> None:
 
 
 def test_pages_live_under_the_base_path(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", base_path="/auth") as running, running.client() as client:
-        bare = httpx.get(f"http://127.0.0.1:{running.port}/auth", timeout=60)
+    with Local(tmp_path / "data", base_path="/auth") as running, running.client() as client:
+        bare = client.get(f"http://127.0.0.1:{running.port}/auth")
         assert (bare.status_code, bare.headers["location"]) == (308, "auth/")
         assert client.get("/").status_code == client.get("/account").status_code == 200
         assert all(client.get(path).status_code == 200 for path in assets(client))
-        assert httpx.get(f"http://127.0.0.1:{running.port}/", timeout=60).status_code == 404
+        assert client.get(f"http://127.0.0.1:{running.port}/").status_code == 404
 
 
 def test_pages_can_be_switched_off(tmp_path: Path, client: httpx.Client) -> None:
     there = [*PAGES, *assets(client)]
-    with Running(tmp_path / "data", pages="off") as running, running.client() as without:
+    with Local(tmp_path / "data", pages="off") as running, running.client() as without:
         assert {without.get(path).status_code for path in there} == {404}
         assert without.get("/openapi.json").status_code == 200

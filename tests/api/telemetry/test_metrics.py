@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,9 +13,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.settings import Settings
+from tests.cli.terminal import Terminal
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, bearer, credentials, login, refresh
+from tests.support.local import Local
 from tests.support.people import add_user, change_user, with_stores
 from tests.support.running import PASSWORD, Running, free_port
+from tests.support.waiting import PATIENCE, wait_until
 
 
 def scrape(client: httpx.Client, url: str = "/metrics") -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -33,22 +35,23 @@ def scrape_until(
     client: httpx.Client, expected: dict[tuple[str, frozenset[tuple[str, str]]], int], url: str = "/metrics"
 ) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     """Workers tell each other once a second, and on a busy machine later: scrape until all of it is there."""
-    deadline = time.monotonic() + 30
-    while True:
-        found: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
+    found: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
+
+    def shown() -> dict[tuple[str, frozenset[tuple[str, str]]], float | None]:
+        nonlocal found
         with suppress(httpx.TransportError):  # nobody listens there yet
             found = scrape(client, url)
-        shown = {key: found.get(key) for key in expected}
-        if shown == expected:
-            return found
-        assert time.monotonic() < deadline, shown
-        time.sleep(0.2)
+        return {key: found.get(key) for key in expected}
+
+    wait_until(lambda: shown() == expected, lambda: str(shown()))
+    return found
 
 
 def labelled(name: str, **labels: str) -> tuple[str, frozenset[tuple[str, str]]]:
     return name, frozenset(labels.items())
 
 
+@pytest.mark.full
 def test_what_happened_is_counted_over_all_workers(tmp_path: Path) -> None:
     with Running(tmp_path / "data", workers=2, metrics="on") as service, service.client() as client:
         for _ in range(10):
@@ -78,6 +81,13 @@ def test_what_happened_is_counted_over_all_workers(tmp_path: Path) -> None:
     assert found[labelled("gatehouse_state_operations_total", kind="read")] > 10
 
 
+def _scraped_afresh(service: Running, expected: dict[tuple[str, frozenset[tuple[str, str]]], int]) -> bool:
+    with service.client() as client:
+        found = scrape(client)
+    return all(found.get(key) == value for key, value in expected.items())
+
+
+@pytest.mark.full
 def test_sums_survive_a_worker(tmp_path: Path) -> None:
     with Running(tmp_path / "data", workers=2, metrics="on") as service:
         for _ in range(12):
@@ -86,7 +96,8 @@ def test_sums_survive_a_worker(tmp_path: Path) -> None:
         seen = {labelled("gatehouse_requests_total", operation="captcha", code="00000"): 12}
         with service.client() as client:
             scrape_until(client, seen)
-            time.sleep(3)  # until the victim has written its own numbers, which it told by itself perhaps
+        # Fresh connections reach both workers: each must have read what the other has written.
+        wait_until(lambda: all(_scraped_afresh(service, seen) for _ in range(20)), "both workers tell all of it")
         victim = service.workers()[0]
         victim.kill()
         victim.wait()
@@ -94,6 +105,7 @@ def test_sums_survive_a_worker(tmp_path: Path) -> None:
             scrape_until(client, seen)
 
 
+@pytest.mark.full
 def test_metrics_can_have_an_address_of_their_own_or_none(tmp_path: Path) -> None:
     port = free_port()
     with Running(tmp_path / "own", workers=2, metrics=f"127.0.0.1:{port}") as service, service.client() as client:
@@ -107,12 +119,13 @@ def test_metrics_can_have_an_address_of_their_own_or_none(tmp_path: Path) -> Non
 
 def test_the_public_listener_has_no_metrics_by_default(tmp_path: Path) -> None:
     assert Settings().metrics.startswith("127.0.0.1:")
-    running = Running(tmp_path / "data")
-    del running.env["GATEHOUSE_METRICS"]
-    with running as service, service.client() as client:
+    local = Local(tmp_path / "data")
+    del local.env["GATEHOUSE_METRICS"]
+    with local, local.client() as client:
         assert client.get("/metrics").status_code == 404
 
 
+@pytest.mark.full
 def test_an_address_that_is_taken_is_logged_and_used_once_it_is_free(tmp_path: Path) -> None:
     port = free_port()
     with socket.create_server(("127.0.0.1", port)) as other:
@@ -120,26 +133,25 @@ def test_an_address_that_is_taken_is_logged_and_used_once_it_is_free(tmp_path: P
         try:
             assert "metrics address already in use" in service.output()
             other.close()
-            deadline = time.monotonic() + 30
-            while time.monotonic() < deadline:
+
+            def answers() -> bool:
                 with suppress(httpx.TransportError):
-                    assert httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).status_code == 200
-                    break
-                time.sleep(0.2)
-            else:
-                raise AssertionError("nobody has taken the address")
+                    return httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).status_code == 200
+                return False
+
+            wait_until(answers, "a worker takes the address")
         finally:
             service.stop()
 
 
 @pytest.fixture(scope="module")
-def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     """Metrics on the public listener, where a test reads them without waiting for other workers."""
-    with Running(tmp_path_factory.mktemp("metrics") / "data", metrics="on") as running:
+    with Local(tmp_path_factory.mktemp("metrics") / "data", metrics="on") as running:
         yield running
 
 
-def test_metrics_do_not_tell_which_names_exist(public: Running) -> None:
+def test_metrics_do_not_tell_which_names_exist(public: Local) -> None:
     """A failure of each kind adds to the same samples by the same amounts."""
 
     def counted(client: httpx.Client) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -147,8 +159,9 @@ def test_metrics_do_not_tell_which_names_exist(public: Running) -> None:
         return {key: value for key, value in totals.items() if key[0].endswith("_total") and "state" not in key[0]}
 
     with public.client() as client:
-        assert public.cli("user", "add", "gone", "--password-stdin", stdin=PASSWORD).returncode == 0
-        assert public.cli("user", "disable", "gone").returncode == 0
+        typed = Terminal(public.env)
+        typed("user", "add", "gone", "--password-stdin", stdin=PASSWORD).done()
+        typed("user", "disable", "gone").done()
         passkeys_only = add_user(public, "passkeys-only")
         with_stores(public, lambda service: change_user(service.database, passkeys_only, password_login=False))
         grown = []
@@ -162,7 +175,7 @@ def test_metrics_do_not_tell_which_names_exist(public: Running) -> None:
     assert grown[0][labelled("gatehouse_logins_total", outcome="credentials")] == 1
 
 
-def test_every_metric_is_explained(public: Running) -> None:
+def test_every_metric_is_explained(public: Local) -> None:
     with public.client() as client:
         families = {family.name for family in text_string_to_metric_families(client.get("/metrics").text)}
     assert families == set(HELP)

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.support.conversation import ME, REFRESH, bearer, login
-from tests.support.running import Running
+from tests.support.local import Local
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -52,7 +52,7 @@ def spans() -> list[Span]:
 
 def test_each_request_is_a_span_and_holds_no_secret(tmp_path: Path, collector: HTTPServer) -> None:
     url = f"http://127.0.0.1:{collector.server_port}"
-    with Running(tmp_path / "data", traces=url) as service, service.client() as client:
+    with Local(tmp_path / "data", traces=url) as service, service.client() as client:
         tokens = login(client)
         asked = client.get(ME, headers={**bearer(tokens), "traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"})
         client.post(REFRESH, params={"refreshToken": tokens["refreshToken"] + "x"})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import socket
 import stat
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from gatehouse.serving.preparation import prepare
+from tests.cli.terminal import Terminal
 from tests.support.conversation import ME, bearer, login
+from tests.support.inprocess import InProcess
 from tests.support.running import Running, environment, free_port
 
 
@@ -28,25 +32,29 @@ def test_the_administrator_is_made_once_with_a_random_password_shown_once(tmp_pa
         assert login(client, password=password)
 
 
-def test_a_password_for_an_administrator_who_exists_is_ignored_and_the_log_says_so(tmp_path: Path) -> None:
-    with Running(tmp_path / "data") as service:
-        assert "is ignored" not in service.output()
-    with Running(tmp_path / "data", admin_password="another passphrase") as service, service.client() as client:
-        assert "GATEHOUSE_ADMIN_PASSWORD is ignored" in service.output()
-        assert "another passphrase" not in service.output()
-        assert login(client)
+def test_a_password_for_an_administrator_who_exists_is_ignored_and_the_log_says_so(
+    tmp_path: Path,
+) -> None:
+    with InProcess(tmp_path / "data"):
+        pass
+    with capture_logs() as logs, InProcess(tmp_path / "data", admin_password="another passphrase") as gatehouse:
+        logged = str(logs)
+        assert "GATEHOUSE_ADMIN_PASSWORD is ignored" in logged
+        assert "another passphrase" not in logged
+        assert gatehouse.login().status == 200
 
 
 def test_everything_in_the_folder_is_for_the_owner_only(tmp_path: Path) -> None:
-    with Running(tmp_path / "data") as service, service.client() as client:
-        login(client)
-        assert stat.S_IMODE(service.data.stat().st_mode) == 0o700
-        files = list(service.data.iterdir())
+    (tmp_path / "data").mkdir(0o700)  # not the one that other tests copy
+    with InProcess(tmp_path / "data") as gatehouse:
+        assert gatehouse.login().status == 200
+        files = list((tmp_path / "data").iterdir())
         assert {"accounts.db", "state.db", "secret"} <= {file.name for file in files}
         for file in files:
             assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
 
 
+@pytest.mark.full
 def test_two_first_starts_at_once_do_not_collide(tmp_path: Path) -> None:
     """Three nodes on one folder, each with its port: all serve, and there is one administrator and one key."""
     services = [Running(tmp_path / "data", issuer="http://gatehouse.localhost") for _ in range(3)]
@@ -65,19 +73,17 @@ def test_two_first_starts_at_once_do_not_collide(tmp_path: Path) -> None:
             service.stop()
 
 
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start that is not refused here ends before it forks."""
+    monkeypatch.setattr("gatehouse.serving.server.serve", lambda settings: asyncio.run(prepare(settings)))
+
+
 def start_refused(tmp_path: Path, **settings: object) -> str:
-    port = settings.pop("port", None) or free_port()
-    done = subprocess.run(
-        [sys.executable, "-m", "gatehouse", "serve"],
-        env=environment(tmp_path / "data", int(str(port)), **settings),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr
+    outcome = Terminal(environment(tmp_path / "data", int(str(settings.pop("port", free_port()))), **settings))("serve")
+    assert outcome.code == 2, outcome
+    assert "Traceback" not in outcome.err
+    return outcome.err
 
 
 def test_a_weak_administrators_password_is_refused_off_loopback(tmp_path: Path) -> None:
@@ -93,9 +99,8 @@ def test_the_test_switches_are_refused_off_loopback(tmp_path: Path, host: str) -
     assert "LIMITS" in problem
 
 
-def test_the_test_switches_are_announced_loudly(tmp_path: Path) -> None:
-    with Running(tmp_path / "data") as service:
-        assert service.output().count("TEST SWITCH") == 2
+def test_the_test_switches_are_announced_loudly(server: Running) -> None:
+    assert server.output().count("TEST SWITCH") == 2
 
 
 @pytest.mark.parametrize(
@@ -128,6 +133,8 @@ def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path, name: str, value
 
 
 def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
-    with Running(tmp_path / "data") as service:
-        problem = start_refused(tmp_path, port=service.port)
-        assert str(service.port) in problem
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = Running(tmp_path / "data", port=port).cli("serve")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert str(port) in done.stderr

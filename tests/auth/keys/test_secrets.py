@@ -8,7 +8,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer, credentials, login, refresh
+from tests.support.local import Local
 from tests.support.running import PASSWORD, Running
 
 ANSWER = "zqxj"  # letters that no hexadecimal number holds
@@ -50,11 +53,19 @@ def talk(service: Running) -> set[str]:
     return used
 
 
-def test_logs_audit_and_metrics_hold_no_secret(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", log_level="debug", captcha_test_answer=ANSWER, metrics="on") as service:
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Running, set[str], str]:
+    """A service that has heard everything and was stopped, the secrets it heard, and its metrics."""
+    data = tmp_path_factory.mktemp("secrets") / "data"
+    with Running(data, log_level="debug", captcha_test_answer=ANSWER, metrics="on") as service:
         used = talk(service)
         with service.client() as client:
             metrics = client.get("/metrics").text
+    return service, used, metrics
+
+
+def test_logs_audit_and_metrics_hold_no_secret(talked: tuple[Running, set[str], str]) -> None:
+    service, used, metrics = talked
     with closing(sqlite3.connect(service.data / "accounts.db")) as accounts:
         trail = accounts.execute("SELECT * FROM audit_events").fetchall()
     assert len(trail) >= 10
@@ -65,16 +76,15 @@ def test_logs_audit_and_metrics_hold_no_secret(tmp_path: Path) -> None:
         assert ANSWER not in SESSION_ID.sub("", text).lower(), f"a captcha answer in the {reserve}"
 
 
-def test_log_lines_cannot_be_forged(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", log_level="debug", captcha_test_answer=ANSWER) as service:
-        talk(service)
+def test_log_lines_cannot_be_forged(talked: tuple[Running, set[str], str]) -> None:
+    service, _, _ = talked
     for line in service.output().splitlines():
         assert line.startswith("Gatehouse ") or json.loads(line)["level"] in {"debug", "info", "warning", "error"}
     assert not re.search(r"^level=critical", service.output(), re.MULTILINE)
 
 
 def test_state_holds_nothing_that_makes_a_token(tmp_path: Path) -> None:
-    with Running(tmp_path / "data", captcha_test_answer=ANSWER) as service, service.client() as client:
+    with Local(tmp_path / "data", captcha_test_answer=ANSWER) as service, service.client() as client:
         tokens = login(client, captchaCode=ANSWER)
         token = tokens["refreshToken"]
     content = b"".join(file.read_bytes() for file in service.data.glob("state.db*"))

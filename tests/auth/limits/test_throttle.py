@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from gatehouse.auth.passwords.hash_pool import HashPool
+from gatehouse.auth.passwords.hashing import PasswordCheck
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD
+from tests.support.waiting import async_wait_until
 
-pytestmark = pytest.mark.usefixtures("engines")
+pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
 
 
 @pytest.fixture
@@ -81,7 +84,18 @@ def test_parallel_wrong_guesses_count_as_many_as_they_are(gatehouse: InProcess) 
     assert Counter(answer.code for answer in answers) == {"A0210": 5, "A0211": 15}
 
 
-def test_a_burst_that_holds_the_right_guess_learns_no_more_than_a_row_of_guesses(gatehouse: InProcess) -> None:
+def test_a_burst_that_holds_the_right_guess_learns_no_more_than_a_row_of_guesses(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, lockout = HashPool.check, gatehouse.service.throttle.lockout
+
+    async def right_one_last(pool: HashPool, stored: str, password: str) -> PasswordCheck:
+        if password == PASSWORD:
+            await async_wait_until(lockout.lockouts, "the wrong guesses lock the name")
+        return await check(pool, stored, password)
+
+    monkeypatch.setattr(HashPool, "check", right_one_last)
+
     async def storm() -> list[Answer]:
         wrong = [gatehouse.attempt("admin", f"wrong {n}", address="203.0.113.9") for n in range(30)]
         return await asyncio.gather(*wrong, gatehouse.attempt("admin", PASSWORD, address="203.0.113.9"))

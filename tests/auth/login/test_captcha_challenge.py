@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges
 from gatehouse.auth.login.captcha.lookalikes import GROUPS
+from tests.support.selection import cases
 
 TTL = 120
 NOW = 1_800_000_000.25
@@ -162,7 +163,7 @@ def test_the_docs_list_every_look_alike() -> None:
     assert {drawn: set(others.split()) for drawn, others in rows} == {group[0]: set(group[1:]) for group in GROUPS}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=cases(20), deadline=None)
 @given(typed=answers)
 def test_whatever_is_typed_answers_one_challenge_of_4096(typed: str) -> None:
     """Look-alikes give a guess no second chance."""

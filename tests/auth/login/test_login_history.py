@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from gatehouse.auth.login.login_history import login_place
 from gatehouse.stores.accounts import login_places
 from gatehouse.stores.accounts.login_places import LoginPlaces
 from tests.support.inprocess import InProcess
+from tests.support.waiting import async_wait_until
 
-pytestmark = pytest.mark.usefixtures("engines")
+pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
 
 FIREFOX = {"User-Agent": "Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0"}
 NEWER = {"User-Agent": "Mozilla/5.0 (Windows NT 10.0; rv:141.0) Gecko/20100101 Firefox/141.0"}
@@ -34,8 +34,11 @@ def notices(gatehouse: InProcess) -> int:
 
 async def written(gatehouse: InProcess) -> None:
     """Events are stored a moment after the login."""
-    while gatehouse.service.audit.queued:
-        await asyncio.sleep(0.05)
+
+    async def is_written() -> bool:
+        return not gatehouse.service.audit.queued
+
+    await async_wait_until(is_written, "the events are written")
 
 
 def recent(gatehouse: InProcess, token: str) -> list[dict[str, Any]]:

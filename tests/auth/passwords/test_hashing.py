@@ -18,6 +18,7 @@ from gatehouse.auth.passwords.policy import common_passwords, password_problem
 from gatehouse.auth.refusals import PasswordProblem, TooBusy
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.inprocess import InProcess
+from tests.support.selection import cases
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def stored(gatehouse: InProcess, name: str) -> str:
     return gatehouse.run(gatehouse.service.accounts.user(name)).user.password_hash
 
 
-def test_new_hashes_are_argon2id_at_the_agreed_cost() -> None:
+def test_new_hashes_are_argon2id_at_the_agreed_cost(real_hash_cost: None) -> None:
     assert hash_password("x").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
@@ -84,7 +85,7 @@ def test_unknown_names_take_every_time_that_known_ones_take(gatehouse: InProcess
     assert costs == {"$2b$04$", "$2b$05$", "$argon2id$v=19$m=1024,t=1,p=1", own}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=cases(15), deadline=None)
 @given(st.text(min_size=1, max_size=200), st.text(min_size=1, max_size=200))
 def test_a_hash_opens_for_its_password_and_for_no_other(password: str, other: str) -> None:
     hashed = hash_password(password)
@@ -129,7 +130,7 @@ def test_a_hash_that_cannot_be_read_opens_for_nobody(gatehouse: InProcess, broke
         assert gatehouse.login("ann", guess).code == "A0210"
 
 
-def test_weaker_argon2_hashes_are_made_anew(gatehouse: InProcess) -> None:
+def test_weaker_argon2_hashes_are_made_anew(real_hash_cost: None, gatehouse: InProcess) -> None:
     import argon2  # noqa: PLC0415 - only here
 
     add(gatehouse, "ann", argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash("old password"))

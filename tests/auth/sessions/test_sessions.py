@@ -28,8 +28,9 @@ from tests.support.factors import App
 from tests.support.inprocess import Answer, InProcess
 from tests.support.people import change_user
 from tests.support.running import PASSWORD
+from tests.support.selection import cases
 
-pytestmark = pytest.mark.usefixtures("engines")
+pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
 
 ACCESS, IDLE, LONGEST, GRACE = 7200, 604_800, 2_592_000, 10
 NAMES = ("ann", "bob")
@@ -218,7 +219,7 @@ def test_any_walk_through_the_rules() -> None:
     run_state_machine_as_test(
         SessionRules,
         settings=settings(
-            max_examples=20, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=cases(20), stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
 

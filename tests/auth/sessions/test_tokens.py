@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import jwt
@@ -19,9 +18,9 @@ from gatehouse.auth.keys.algorithms import ALGORITHMS
 from tests.support.inprocess import InProcess
 
 
-@pytest.fixture(params=list(ALGORITHMS))
-def gatehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InProcess]:
-    with InProcess(tmp_path / "data", signing_algorithm=request.param) as running:
+@pytest.fixture(scope="module", params=list(ALGORITHMS))
+def gatehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("tokens") / "data", signing_algorithm=request.param) as running:
         # The data folder comes with a key of the default; its successor is one of the algorithm in the settings.
         running.run(running.service.key_rotation.retire(running.service.key_ring.signer.kid, ClientInfo()))
         assert running.service.key_ring.signer.algorithm == request.param
