@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-newest examples faults check bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -15,26 +15,43 @@ help:  ## this list
 run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 	@$(BIN)/gatehouse serve
 
-test: $(VENV)/dev.done axe  ## set everything up and run every check
-	@$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/examples
+# For another Python: make test PYTHON=python3.13 VENV=.venv-newest
+test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
+	$(call checks_beside_tests)
 
-# For another Python: make test-newest PYTHON=python3.13 VENV=.venv-newest
-test-newest: $(VENV)/dev.done  ## the tests on another Python, without browser, faults and examples
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile --ignore=tests/browser --ignore=tests/faults --ignore=tests/examples
+test-all: $(VENV)/dev.done axe  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
+	@$(BIN)/python -m tests.examples.toolchains
+	$(call checks_beside_tests,--all)
+
+# Types and imports are checked beside the tests: they keep one core busy, and their output is shown at the end.
+PYTEST = $(BIN)/python -m pytest -n 3 --durations=15
+define checks_beside_tests
+@$(MAKE) --no-print-directory format-and-lint
+@$(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & types=$$!; \
+$(PYTEST) $(1); tested=$$?; \
+wait $$types; typed=$$?; cat $(VENV)/types.log; \
+test $$tested -eq 0 && test $$typed -eq 0
+endef
+
+mutants: $(VENV)/dev.done  ## break the most dangerous rules one by one, and show which test notices
+	$(BIN)/python -m tests.mutants
 
 examples: $(VENV)/dev.done  ## build and run every example whose toolchain is there, and try it with bad tokens
 	@$(BIN)/python -m tests.examples.toolchains
-	$(BIN)/python -m pytest -v -rs tests/examples
+	$(BIN)/python -m pytest --all -v tests/examples
 
 faults: $(VENV)/dev.done  ## two hundred faults under load on each set of engines, and a checker that reads the history (about twenty minutes)
 	$(BIN)/python -m tests.faults --faults 200 --engines embedded
 	$(BIN)/python -m tests.faults --faults 200 --engines redis
 	$(BIN)/python -m tests.faults --faults 200 --engines postgres
 
-check: $(VENV)/dev.done  ## formatting, lint, types, imports
+check: format-and-lint types  ## formatting, lint, types, imports
+
+format-and-lint: $(VENV)/dev.done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(VENV)/dev.done
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -42,7 +59,7 @@ bench: $(VENV)/bench.done  ## how fast it is, beside its baselines (needs wrk; f
 	$(BIN)/python -m benchmarks.speed
 
 fuzz: $(VENV)/dev.done  ## five minutes of bytes that nobody thought of, at each reader
-	FUZZ_SECONDS=300 $(BIN)/python -m pytest -q tests/api/test_fuzz.py
+	FUZZ_SECONDS=300 $(BIN)/python -m pytest --all -q tests/api/test_fuzz.py
 
 pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chromium)
 	$(BIN)/python -m tests.browser.pictures
