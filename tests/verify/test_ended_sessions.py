@@ -281,6 +281,18 @@ def test_a_feed_that_is_held_back_on_its_way_is_out_of_date() -> None:
         ended._handle_event("position", "l:1", {"at": 1000.0 - 5.1, "keep": 60})
 
 
+def test_a_gap_puts_older_tokens_in_doubt_and_newer_ones_not() -> None:
+    ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x")
+    ended._handle_event("gap", "l:", {"missing_before": 1000.0})
+    ended._handle_event("position", "l:1", {"at": 1000.0, "keep": 60})
+    with pytest.raises(TokenInvalid, match="may have ended"):
+        ended.check("7-a", 999)
+    ended.check("7-a", 1000)
+    ended._handle_event("gap", "m:", {"missing_before": 900.0})
+    with pytest.raises(TokenInvalid, match="may have ended"):
+        ended.check("7-a", 999)
+
+
 def test_what_is_forgotten_has_expired() -> None:
     now = [1000.0]
     ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", clock=lambda: now[0])

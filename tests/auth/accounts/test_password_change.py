@@ -14,7 +14,7 @@ import pytest
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.accounts.users import NewUser, Users
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess
@@ -83,6 +83,34 @@ def test_a_store_that_fails_right_after_the_write_leaves_no_other_session(
     gatehouse.clock.move(1)
     assert gatehouse.login(password=NEW).status == 200, "it was written"
     assert gatehouse.me(stolen).code == "A0230"
+
+
+def test_a_login_whose_password_changes_meanwhile_leaves_no_session(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has checked the old password, and opens its session after those of the user have ended."""
+    reset = hash_password(RESET)
+    during(monkeypatch, "check", gatehouse, lambda: gatehouse.service.accounts.set_password("admin", reset))
+    assert gatehouse.login().code == "A0210"
+    assert gatehouse.run(gatehouse.service.sessions.of_user(1)) == []
+
+
+def test_a_login_just_before_the_new_password_is_written_ends_with_the_others(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sessions before it have ended by then, and the old password is still right."""
+    mine, replace = gatehouse.login().data["accessToken"], Users.replace_password_hash
+    late: list[Answer] = []
+
+    async def after_a_login(users: Users, user: int, old: str, new: str) -> bool:
+        monkeypatch.setattr(Users, "replace_password_hash", replace)
+        late.append(await gatehouse.attempt())
+        return await replace(users, user, old, new)
+
+    monkeypatch.setattr(Users, "replace_password_hash", after_a_login)
+    assert gatehouse.run(change(gatehouse, mine)).code == "00000"
+    assert gatehouse.me(late[0].data["accessToken"]).code == "A0230"
+    assert gatehouse.me(mine).status == 200
 
 
 def test_a_session_that_ends_meanwhile_changes_nothing(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:

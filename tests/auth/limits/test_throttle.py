@@ -74,6 +74,7 @@ def test_an_attacker_elsewhere_does_not_lock_the_owner_out_at_home(gatehouse: In
         fail(gatehouse, 1, address=f"203.0.113.{number}")
     assert gatehouse.login(address="203.0.113.200").code == "A0211", "every other address shares one count"
     assert gatehouse.login(address="198.51.100.7").status == 200
+    assert gatehouse.login(address="203.0.113.200").code == "A0211", "what happens at home unlocks nothing elsewhere"
 
 
 def test_parallel_wrong_guesses_count_as_many_as_they_are(gatehouse: InProcess) -> None:

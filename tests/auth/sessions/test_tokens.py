@@ -11,10 +11,15 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.hashes import SHA512
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key
 
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.keys.algorithms import ALGORITHMS
+from gatehouse.auth.keys.ring import unseal_private
+from gatehouse.auth.sessions.tokens import RefreshTokens
 from tests.support.inprocess import InProcess
 
 
@@ -73,6 +78,11 @@ def test_no_other_algorithm(gatehouse: InProcess, algorithm: str | None) -> None
         lambda body: hmac.digest(b"", body, "sha256"),
         ours(gatehouse),
     ]
+    if stored.algorithm == "RS256":
+        # Our own key in another scheme, which the library would take if it believed the header.
+        private = load_der_private_key(unseal_private(gatehouse.service.key_ring.secrets, stored), None)
+        assert isinstance(private, RSAPrivateKey)
+        signatures.append(lambda body: private.sign(body, PKCS1v15(), SHA512()))
     for sign in signatures:
         assert gatehouse.me(forge(header | {"alg": algorithm}, claims, sign)).code == "A0230"
 
@@ -141,6 +151,18 @@ def test_a_token_that_was_remembered_is_still_looked_up(gatehouse: InProcess) ->
         assert gatehouse.me(token).status == 200
     assert gatehouse.logout(token).status == 200
     assert gatehouse.me(token).code == "A0230"
+
+
+def test_nobody_else_makes_a_refresh_token(gatehouse: InProcess) -> None:
+    token = gatehouse.login().data["refreshToken"]
+    version, session, generation, mac = token.split(".")
+    for forged in (
+        f"{version}.{session}.{int(generation) + 1}.{mac}",
+        f"{version}.{session}.{generation}.{'A' * 43}",
+        RefreshTokens(bytes(32)).make(session, int(generation)),
+    ):
+        assert gatehouse.refresh(forged).code == "A0231"
+    assert gatehouse.refresh(token).status == 200, "none of them has ended the session"
 
 
 def test_the_library_agrees_with_how_we_sign(gatehouse: InProcess) -> None:

@@ -1,0 +1,685 @@
+"""The rules, how each is broken, and the tests that must fail then.
+
+`old` stands exactly once in the file. A change to that line makes the table stale, and the run says so: write down the
+line as it is now, and break it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`needs_all` says why no test that `make test` runs can notice; empty: one does."""
+
+    rule: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    needs_all: str = ""
+
+    @property
+    def command(self) -> str:
+        return f"make test-all: {self.needs_all}" if self.needs_all else "make test"
+
+    @property
+    def selection(self) -> tuple[str, ...]:
+        """The options with which pytest runs no other tests than that command does."""
+        return ("--all",) if self.needs_all else ("-m", "not full")
+
+
+SQLITE = "gatehouse/stores/state/sqlite/engine.py"
+SESSIONS = "gatehouse/auth/sessions/sessions.py"
+TOKENS = "gatehouse/auth/sessions/tokens.py"
+PROFILES = "gatehouse/auth/sessions/profiles.py"
+AUTHENTICATOR = "gatehouse/auth/authenticator.py"
+LOGIN = "gatehouse/auth/login/login.py"
+CAPTCHA = "gatehouse/auth/login/captcha_check.py"
+QR = "gatehouse/auth/login/qr_login.py"
+SECOND_FACTOR = "gatehouse/auth/login/second_factor.py"
+LOCKOUT = "gatehouse/auth/limits/lockout.py"
+USERS = "gatehouse/auth/accounts/users.py"
+APP = "gatehouse/api/app.py"
+REQUEST = "gatehouse/api/http/request.py"
+
+SESSION_TESTS = "tests/auth/sessions/test_sessions.py"
+TOKEN_TESTS = "tests/auth/sessions/test_tokens.py"
+CONTRACT_TESTS = "tests/api/test_contract.py"
+STORED_SESSION_TESTS = "tests/stores/test_sessions.py"
+FACTOR_TESTS = "tests/auth/login/test_second_factor.py"
+QR_TESTS = "tests/auth/login/test_qr_login.py"
+THROTTLE_TESTS = "tests/auth/limits/test_throttle.py"
+ESCALATION_TESTS = "tests/api/console/test_escalation.py"
+AUDIT_TESTS = "tests/auth/test_audit.py"
+PASSWORD_TESTS = "tests/auth/accounts/test_password_change.py"
+NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
+
+REFRESH_TOKENS = (
+    Mutant(
+        "a refresh rotates the refresh token",
+        SQLITE,
+        "SET generation = generation + 1, rotated",
+        "SET generation = generation, rotated",
+        (f"{CONTRACT_TESTS}::test_refresh_in_both_variants_rotates",),
+    ),
+    Mutant(
+        "of several refreshes with one token one rotates",
+        SQLITE,
+        " WHERE id = ?1 AND generation = ?4 AND ends > ?2",
+        " WHERE id = ?1 AND generation >= ?4 AND ends > ?2",
+        (f"{CONTRACT_TESTS}::test_the_parent_of_the_current_token_is_answered_with_the_current_one",),
+    ),
+    Mutant(
+        "reuse outside the grace ends the session",
+        SESSIONS,
+        "                await self.end(session_id, SessionEndReason.REUSE, client)\n",
+        "",
+        (f"{SESSION_TESTS}::test_the_grace_window_does_not_slide",),
+    ),
+    Mutant(
+        "the end of a session is stored",
+        SQLITE,
+        '    db.executemany("DELETE FROM sessions WHERE id = ?", [(session.id,) for session in sessions])\n',
+        "",
+        (f"{CONTRACT_TESTS}::test_an_older_token_is_theft_and_the_end_is_stored",),
+    ),
+    Mutant(
+        "the grace is for the immediate parent alone",
+        SESSIONS,
+        "generation == session.generation - 1 and",
+        "generation < session.generation and",
+        (f"{CONTRACT_TESTS}::test_an_older_token_is_theft_and_the_end_is_stored",),
+    ),
+    Mutant(
+        "the grace has an end",
+        SESSIONS,
+        " and now < session.rotated + grace:",
+        ":",
+        (f"{SESSION_TESTS}::test_the_grace_window_does_not_slide",),
+    ),
+    Mutant(
+        "the grace does not slide with each use",
+        SQLITE,
+        "            for row in db.execute(_READ, (session_id,)).fetchall():\n",
+        '            db.execute("UPDATE sessions SET rotated = ? WHERE id = ?", (now, session_id))\n'
+        "            for row in db.execute(_READ, (session_id,)).fetchall():\n",
+        (f"{SESSION_TESTS}::test_the_grace_window_does_not_slide",),
+    ),
+    Mutant(
+        "a session that ended by time is not refreshed",
+        SQLITE,
+        " AND generation = ?4 AND ends > ?2 RETURNING",
+        " AND generation = ?4 RETURNING",
+        (f"{STORED_SESSION_TESTS}::test_a_session_that_has_ended_is_not_rotated",),
+    ),
+    Mutant(
+        "no refresh goes beyond the longest life of a session",
+        SQLITE,
+        "ends = min(?3, latest)",
+        "ends = ?3",
+        (f"{STORED_SESSION_TESTS}::test_a_rotation_never_goes_beyond_the_latest_end",),
+    ),
+    Mutant(
+        "a refresh token is ours alone to make",
+        TOKENS,
+        "            if hmac.compare_digest(_mac(key, body), found[3]):\n",
+        "            if len(_mac(key, body)) == len(found[3]):\n",
+        (f"{TOKEN_TESTS}::test_nobody_else_makes_a_refresh_token",),
+    ),
+)
+
+LOGOUT = (
+    Mutant(
+        "a logout ends access tokens",
+        AUTHENTICATOR,
+        '            raise AccessTokenInvalid("the session has ended")\n',
+        "            epoch = 0\n",
+        (f"{TOKEN_TESTS}::test_a_token_that_was_remembered_is_still_looked_up",),
+    ),
+    Mutant(
+        "a logout ends the session and its refresh tokens",
+        AUTHENTICATOR,
+        "if await self._sessions.end(claims.session, SessionEndReason.LOGOUT, client) is None:",
+        "if claims.session is None:",
+        (f"{CONTRACT_TESTS}::test_logout_in_both_variants_ends_all_tokens_of_the_session_at_once",),
+    ),
+    Mutant(
+        "a logout is seen by another worker at once",
+        SQLITE,
+        "if self._commits is None or self._commits.any_new():",
+        "if self._commits is None:",
+        (f"{STORED_SESSION_TESTS}::test_an_end_is_seen_by_another_node_at_once",),
+    ),
+    Mutant(
+        "every commit of another process is noticed",
+        "gatehouse/stores/state/sqlite/commit_detector.py",
+        "        if headers == self._seen:\n",
+        "        if headers[:8] == self._seen[:8]:\n",
+        (f"{STORED_SESSION_TESTS}::test_every_commit_of_another_process_is_seen_at_once",),
+    ),
+    Mutant(
+        "a change of the account shows on the next request, in every worker",
+        PROFILES,
+        "entry.epoch == epoch and ",
+        "",
+        (f"{SESSION_TESTS}::test_roles_and_perms_are_read_anew_and_show_on_the_next_request",),
+    ),
+    Mutant(
+        "an acknowledged write is committed",
+        "gatehouse/stores/state/sqlite/writer.py",
+        '            connection.execute("COMMIT")\n',
+        '            _deliver(jobs, results)\n            connection.execute("COMMIT")\n',
+        ("tests/stores/test_writer.py::test_a_disk_that_takes_nothing_is_told_by_a_ping_and_leaves_no_second_error",),
+    ),
+    Mutant(
+        "nobody ends the session of another",
+        "gatehouse/auth/accounts/self_service.py",
+        "if not any(session.id == session_id for session in await self._sessions.of_user(principal.claims.user)):",
+        "if not session_id:",
+        (f"{SESSION_TESTS}::test_nobody_ends_the_session_of_another",),
+    ),
+)
+
+ACCESS_TOKENS = (
+    Mutant(
+        "an access token expires",
+        TOKENS,
+        "if now >= claims.expires:",
+        "if now >= claims.expires + 60:",
+        (f"{TOKEN_TESTS}::test_expiry_is_to_the_second_and_skew_gives_nothing",),
+    ),
+    Mutant(
+        "the signature of an access token is verified",
+        TOKENS,
+        '                    "verify_exp": False,\n',
+        '                    "verify_exp": False,\n                    "verify_signature": False,\n',
+        (f"{TOKEN_TESTS}::test_every_changed_bit_breaks_it",),
+    ),
+    Mutant(
+        "the verifying key is the one of our own set that `kid` names",
+        TOKENS,
+        "            key = await self._ring.find(kid)\n",
+        "            key = await self._ring.find(kid) or next(iter(self._ring._public.values()))\n",
+        (f"{TOKEN_TESTS}::test_no_other_header",),
+    ),
+    Mutant(
+        "the algorithm comes from the key: `none` is no algorithm",
+        TOKENS,
+        '                    "verify_iat": False,\n',
+        '                    "verify_iat": False,\n'
+        '                    "verify_signature": str(header.get("alg")).lower() != "none",\n',
+        (f"{TOKEN_TESTS}::test_no_other_algorithm",),
+    ),
+    Mutant(
+        "the algorithm comes from the key and not from the token",
+        TOKENS,
+        "algorithms=[key.algorithm],",
+        'algorithms=[header["alg"]],',
+        (f"{TOKEN_TESTS}::test_no_other_algorithm",),
+    ),
+    Mutant(
+        "only a token of the type of access tokens is one",
+        TOKENS,
+        'if header.get("typ") not in TOKEN_TYPES or not isinstance(kid, str):',
+        "if not isinstance(kid, str):",
+        (f"{TOKEN_TESTS}::test_no_other_header",),
+    ),
+    Mutant(
+        "an access token is no refresh token",
+        AUTHENTICATOR,
+        "        known = self._refresh.decode(token)\n",
+        "        known = self._refresh.decode(token)\n"
+        "        if claims := await self._access.verify(token, self._clock()):\n"
+        "            known = (claims.session, 1)\n",
+        (f"{CONTRACT_TESTS}::test_neither_token_passes_for_the_other",),
+    ),
+    Mutant(
+        "a retired key opens nothing, not even what was verified before",
+        TOKENS,
+        "            self._verified.clear()\n",
+        "",
+        ("tests/auth/keys/test_rotation.py::test_a_retired_key_opens_nothing_and_sessions_live_on",),
+    ),
+    Mutant(
+        "verify: only a token of the type of access tokens is one",
+        "gatehouse/verify/offline.py",
+        'header.get("typ") != self._token_type or ',
+        "",
+        ("tests/verify/test_algorithms.py::test_every_token_of_the_shared_table",),
+    ),
+    Mutant(
+        "verify: a key is good for the algorithm of its kind alone",
+        "gatehouse/verify/jwk.py",
+        'return key if jwk.get("alg", key.algorithm) == key.algorithm else None',
+        'return key._replace(algorithm=jwk.get("alg", key.algorithm))',
+        ("tests/verify/test_algorithms.py::test_a_jwk_is_good_for_the_algorithm_of_its_kind_and_no_other",),
+    ),
+)
+
+FEED = (
+    Mutant(
+        "verify: a gap in the feed of ended sessions puts older tokens in doubt",
+        "gatehouse/verify/ended_sessions.py",
+        'self._missing_before = max(self._missing_before, float(data["missing_before"]))',
+        "pass",
+        ("tests/verify/test_ended_sessions.py::test_a_gap_puts_older_tokens_in_doubt_and_newer_ones_not",),
+    ),
+    Mutant(
+        "verify: a feed that is cut fails closed",
+        "gatehouse/verify/ended_sessions.py",
+        "        if not self.fresh:\n",
+        "        if not self.fresh and not self._ended:\n",
+        (
+            "tests/verify/test_ended_sessions.py::test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise",
+        ),
+    ),
+    Mutant(
+        "the service says where its feed of ended sessions has a gap",
+        "gatehouse/auth/sessions/ended_sessions.py",
+        'return FeedPage(page.entries, f"{feed_id}:{page.position}", self._clock())',
+        'return FeedPage(page.entries, f"{feed_id}:{page.position}")',
+        ("tests/api/test_ended_sessions.py::test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on",),
+    ),
+)
+
+CAPTCHAS = (
+    Mutant(
+        "a captcha is good for one login",
+        SQLITE,
+        "(fingerprint, expires))\n            return db.changes() == 1\n",
+        "(fingerprint, expires))\n            return True\n",
+        (f"{CONTRACT_TESTS}::test_a_wrong_password_uses_up_the_captcha_too",),
+    ),
+    Mutant(
+        "a wrong answer uses the captcha up as well",
+        CAPTCHA,
+        "        if not await self._state.use_captcha(",
+        "        if not is_second_factor_code and not self._challenges.matches(challenge, answer):\n"
+        "            return CaptchaWrong()\n"
+        "        if not await self._state.use_captcha(",
+        (f"{CONTRACT_TESTS}::test_captcha_is_used_up_by_the_first_login_that_names_it",),
+    ),
+    Mutant(
+        "a captcha expires",
+        "gatehouse/auth/login/captcha/challenge.py",
+        "if not now < expires <= now",
+        "if not expires <= now",
+        (f"{SESSION_TESTS}::test_a_captcha_expires",),
+    ),
+)
+
+SECOND_FACTORS = (
+    Mutant(
+        "who has a second factor must show it",
+        SECOND_FACTOR,
+        "        if found.totp is None:\n",
+        "        if found.totp is None or not given.typed:\n",
+        (f"{FACTOR_TESTS}::test_without_a_code_the_message_says_where_to_type_it",),
+    ),
+    Mutant(
+        "the code of an app is accepted once",
+        "gatehouse/auth/factors/code_verifier.py",
+        'key, None, "used",',
+        'key, await self._state.value(key, now), "used",',
+        (f"{FACTOR_TESTS}::test_a_code_is_good_once",),
+    ),
+    Mutant(
+        "a recovery code is accepted once",
+        "gatehouse/stores/accounts/factors.py",
+        '    recovery_codes.c.digest == bindparam("given"),\n    recovery_codes.c.used.is_(None),\n',
+        '    recovery_codes.c.digest == bindparam("given"),\n',
+        (f"{FACTOR_TESTS}::test_a_code_is_good_once",),
+    ),
+    Mutant(
+        "a wrong code counts as a failure of the name",
+        SECOND_FACTOR,
+        "            await attempts.record_failure(attempt, LoginFailure.SECOND_FACTOR)\n",
+        "",
+        (f"{FACTOR_TESTS}::test_wrong_codes_count_as_failures_of_the_name",),
+    ),
+    Mutant(
+        "the challenge of a passkey is answered once",
+        "gatehouse/auth/factors/passkeys.py",
+        'if not await self._state.compare_and_set(f"passkey|{ticket.id}", None, "used", expires, self._clock()):',
+        "if expires < self._clock():",
+        ("tests/auth/factors/test_passkeys.py::test_a_challenge_is_answered_once_and_in_time",),
+    ),
+    Mutant(
+        "a QR ticket opens one session",
+        QR,
+        "if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):",
+        "if confirmed.status is QrStatus.LOGGED_IN:",
+        (f"{QR_TESTS}::test_the_whole_way",),
+    ),
+    Mutant(
+        "a QR ticket is good in the browser that asked for it",
+        QR,
+        'if ticket is None or ticket.content.binding != _binding(client):\n            raise TicketGone("not a ticket',
+        'if ticket is None:\n            raise TicketGone("not a ticket',
+        (f"{QR_TESTS}::test_it_is_worth_nothing_to_whoever_else_holds_it",),
+    ),
+    Mutant(
+        "what goes by compare-and-swap happens once",
+        SQLITE,
+        "            if (row[0] if row else None) != expected:\n",
+        "            if row and expected and row[0] != expected:\n",
+        ("tests/stores/test_values.py::test_of_many_at_once_one_succeeds",),
+    ),
+)
+
+LIMITS = (
+    Mutant(
+        "failed logins are counted and lock the name",
+        "gatehouse/stores/state/limit_rules.py",
+        "failures = before.failures + 1",
+        "failures = before.failures",
+        (f"{THROTTLE_TESTS}::test_a_name_must_wait_whether_it_exists_or_not",),
+    ),
+    Mutant(
+        "failed logins at once are each counted",
+        LOCKOUT,
+        '            await self.raise_if_locked(key)\n            raise NameLocked(1, "this name is locked")\n',
+        "            return Failures(key, 0, 0.0, 0, 0.0)\n",
+        (f"{THROTTLE_TESTS}::test_parallel_wrong_guesses_count_as_many_as_they_are",),
+    ),
+    Mutant(
+        "the right guess among many at once is refused as well",
+        LOGIN,
+        "        # that parallel guesses learn no more than guesses in a row.\n"
+        "        await self._attempts.raise_if_locked(attempt)\n",
+        "",
+        (f"{THROTTLE_TESTS}::test_a_burst_that_holds_the_right_guess_learns_no_more_than_a_row_of_guesses",),
+    ),
+    Mutant(
+        "a success resets the counter of the name",
+        LOCKOUT,
+        "        await self._state.clear_failures(key)\n        flag",
+        "        flag",
+        (f"{THROTTLE_TESTS}::test_success_resets_the_name",),
+    ),
+    Mutant(
+        "a success resets the counter of no other place",
+        LOCKOUT,
+        "        await self._state.clear_failures(key)\n        flag",
+        "        await self.lift(username, [address])\n        flag",
+        (f"{THROTTLE_TESTS}::test_an_attacker_elsewhere_does_not_lock_the_owner_out_at_home",),
+    ),
+    Mutant(
+        "logins are limited by address, whatever their outcome",
+        LOGIN,
+        "        await self._throttle.admit_login(client.address)\n",
+        "",
+        (f"{THROTTLE_TESTS}::test_a_success_does_not_reset_the_address",),
+    ),
+    Mutant(
+        "who guesses elsewhere does not lock the owner out",
+        LOCKOUT,
+        "return _key(name, source if known else ELSEWHERE)",
+        "return _key(name, ELSEWHERE)",
+        (f"{THROTTLE_TESTS}::test_an_attacker_elsewhere_does_not_lock_the_owner_out_at_home",),
+    ),
+    Mutant(
+        "a password is guessed at its change no faster than at login",
+        "gatehouse/auth/factors/reauthentication.py",
+        "            await self._attempts.record_failure(attempt, LoginFailure.PASSWORD)\n",
+        "",
+        (f"{THROTTLE_TESTS}::test_changing_the_password_is_guessed_at_no_faster_than_at_login",),
+    ),
+    Mutant(
+        "a forwarding header is believed from a trusted proxy alone",
+        "gatehouse/api/http/client_address.py",
+        "    if not is_trusted(peer, trusted):\n        return peer\n",
+        "",
+        (f"{THROTTLE_TESTS}::test_beside_a_trusted_proxy_strangers_are_still_not_believed",),
+    ),
+)
+
+NAMES = (
+    Mutant(
+        "an unknown name costs one hash",
+        LOGIN,
+        "        stored = (found and",
+        "        if found is None:\n            raise CredentialsWrong\n        stored = (found and",
+        ("tests/auth/passwords/test_hashing.py::test_an_unknown_name_costs_one_hash",),
+    ),
+    Mutant(
+        "a disabled user costs one hash too",
+        LOGIN,
+        "        stored = (found and",
+        "        if found and not found.user.enabled:\n            raise CredentialsWrong\n        stored = (found and",
+        (f"{NAME_TESTS}::test_a_login_takes_the_same_work_for_every_name",),
+    ),
+    Mutant(
+        "an unknown name is locked as a known one is",
+        LOGIN,
+        "            await self._attempts.record_failure(attempt, failure or LoginFailure.UNKNOWN_NAME)\n",
+        "            if found is not None:\n"
+        "                await self._attempts.record_failure(attempt, failure or LoginFailure.UNKNOWN_NAME)\n",
+        (f"{NAME_TESTS}::test_limits_and_headers_are_the_same_for_every_name",),
+    ),
+    Mutant(
+        "a disabled user gets the answer of a wrong password",
+        LOGIN,
+        "    if not found.user.enabled:\n",
+        "    if not found.user.enabled and not password_correct:\n",
+        (f"{FACTOR_TESTS}::test_a_disabled_user_is_told_nothing",),
+    ),
+    Mutant(
+        "a user who is disabled during the login gets that answer too",
+        AUTHENTICATOR,
+        'raise CredentialsWrong("disabled while logging in")',
+        'raise AccessTokenInvalid("disabled while logging in")',
+        (f"{AUDIT_TESTS}::test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login",),
+    ),
+    Mutant(
+        "a failed login is an audit event",
+        "gatehouse/auth/limits/attempts.py",
+        "        self._record(attempt, reason)\n",
+        "",
+        (f"{AUDIT_TESTS}::test_failures_say_why_and_name_only_those_who_exist",),
+    ),
+    Mutant(
+        "the end of a session is an audit event",
+        SESSIONS,
+        "            self._audit_end(session, reason, client, actor)\n        return session\n",
+        "            pass\n        return session\n",
+        (f"{AUDIT_TESTS}::test_every_end_of_a_session_says_why",),
+    ),
+)
+
+ACCOUNTS = (
+    Mutant(
+        "nobody manages or grants what gives more than they hold",
+        "gatehouse/auth/accounts/authority.py",
+        "if role.code == ROOT or missing_perms(actor, role.perms):",
+        "if role.code == ROOT:",
+        (f"{ESCALATION_TESTS}::test_a_department_is_no_way_around_those_who_hold_more",),
+    ),
+    Mutant(
+        "what is granted with a change of a user is checked",
+        USERS,
+        "        authority.require_grant(actor, grants(added))\n",
+        "",
+        (f"{ESCALATION_TESTS}::test_a_manager_cannot_hand_out_what_the_manager_lacks",),
+    ),
+    Mutant(
+        "nobody changes a user who holds more",
+        USERS,
+        "        authority.require_manage(actor, user, grants(target.roles))\n",
+        "",
+        (f"{ESCALATION_TESTS}::test_nobody_touches_somebody_who_holds_more",),
+    ),
+    Mutant(
+        "nobody gives a role more than they hold",
+        "gatehouse/auth/accounts/authority.py",
+        "if missing_perms(actor, role_perms) or ROOT in",
+        "if ROOT in",
+        ("tests/api/console/test_menus.py::test_nobody_assigns_a_button_whose_perm_they_lack",),
+    ),
+    Mutant(
+        "the last administrator stays",
+        "gatehouse/stores/accounts/transactions.py",
+        "if before and not await self._has_administrator(db):",
+        "if not before and not await self._has_administrator(db):",
+        (f"{ESCALATION_TESTS}::test_the_last_administrator_stays",),
+    ),
+    Mutant(
+        "a disabled user gets no refresh",
+        PROFILES,
+        "if profile is None or not profile.user.enabled:",
+        "if profile is None:",
+        (f"{AUDIT_TESTS}::test_a_refresh_by_a_disabled_user_is_a_failure",),
+    ),
+    Mutant(
+        "disabling a user ends the sessions",
+        USERS,
+        "            await self._effects.end_sessions(actor, user, SessionEndReason.DISABLED)\n",
+        "            pass\n",
+        (f"{AUDIT_TESTS}::test_disabling_and_deleting_are_told_apart",),
+    ),
+    Mutant(
+        "a new password ends the other sessions, before it is written too",
+        USERS,
+        "        await self._effects.end_sessions("
+        "actor, user, reason, except_session=except_session, change_pending=True)\n",
+        "",
+        (f"{PASSWORD_TESTS}::test_a_store_that_fails_right_after_the_write_leaves_no_other_session",),
+    ),
+    Mutant(
+        "a new password ends the sessions that opened meanwhile",
+        USERS,
+        "        await self._effects.end_sessions("
+        "actor, user, SessionEndReason.PASSWORD, except_session=except_session)\n",
+        "",
+        (f"{PASSWORD_TESTS}::test_a_login_just_before_the_new_password_is_written_ends_with_the_others",),
+    ),
+    Mutant(
+        "a login with a password that changes meanwhile leaves no session",
+        LOGIN,
+        "        await self._recheck(user, form, session, client)\n",
+        "",
+        (f"{PASSWORD_TESTS}::test_a_login_whose_password_changes_meanwhile_leaves_no_session",),
+    ),
+    Mutant(
+        "a new password leaves no session but the one that set it",
+        SQLITE,
+        "if session.id != except_session]",
+        "if session.id == except_session]",
+        (f"{SESSION_TESTS}::test_changing_the_password_needs_the_current_one_and_ends_the_other_sessions",),
+    ),
+    Mutant(
+        "a change of the password takes the current one",
+        "gatehouse/auth/factors/reauthentication.py",
+        "if found is None or not (await self._hashes.check(found.user.password_hash, given)).correct:",
+        "if found is None:",
+        (f"{SESSION_TESTS}::test_changing_the_password_needs_the_current_one_and_ends_the_other_sessions",),
+    ),
+)
+
+HTTP = (
+    Mutant(
+        "each operation checks the perm that it needs",
+        APP,
+        "        if route.perms:\n            _check_perm(principal, route)\n",
+        "",
+        ("tests/api/console/test_perms.py::test_refused_without_the_perm",),
+    ),
+    Mutant(
+        "a caller is checked again when the body has arrived",
+        APP,
+        "                await request.body(route.body_limit)\n"
+        "                principal = await self._authorize(request, route)\n",
+        "                await request.body(route.body_limit)\n",
+        ("tests/api/test_late_bodies.py::test_a_caller_who_lost_the_right_meanwhile_is_refused",),
+    ),
+    Mutant(
+        "unknown paths under /api/v1 are answered in the envelope",
+        APP,
+        "        if path.startswith(self._api_prefix) and",
+        "        if self._routes.exact(path) and",
+        (f"{CONTRACT_TESTS}::test_the_envelope_holds_on_unknown_paths",),
+    ),
+    Mutant(
+        "a body is 64 KiB at most, by its length",
+        REQUEST,
+        "length.isdecimal() and int(length) <= limit and not chunked:",
+        "length.isdecimal() and not chunked:",
+        ("tests/api/test_hostile_input.py::test_bodies",),
+    ),
+    Mutant(
+        "a body is 64 KiB at most, as it arrives",
+        REQUEST,
+        "        if size > limit:\n",
+        "        if size > DRAIN_LIMIT:\n",
+        ("tests/api/test_hostile_input.py::test_bodies",),
+    ),
+    Mutant(
+        "two bearers are none",
+        REQUEST,
+        "        if len(values) != 1:\n",
+        "        if not values:\n",
+        ("tests/api/test_hostile_input.py::test_two_authorization_headers_are_none",),
+    ),
+    Mutant(
+        "other origins are not answered",
+        "gatehouse/api/http/cors.py",
+        "return self._any or origin in self._origins",
+        "return True",
+        ("tests/serving/test_server.py::test_configured_origins_are_answered_and_others_are_not",),
+    ),
+)
+
+SECRETS = (
+    Mutant(
+        "a short secret is refused",
+        "gatehouse/master_secret.py",
+        "MIN_LENGTH = 32",
+        "MIN_LENGTH = 4",
+        ("tests/auth/keys/test_rotation.py::test_weak_secrets_are_refused_wherever_they_stand",),
+    ),
+    Mutant(
+        "a secret that can be guessed is refused",
+        "gatehouse/master_secret.py",
+        "if len(set(text)) < MIN_DISTINCT or any(sample in text.lower() for sample in _SAMPLES):",
+        "if len(set(text)) < MIN_DISTINCT:",
+        ("tests/auth/accounts/test_bootstrap.py::test_weak_secrets_are_refused",),
+    ),
+    Mutant(
+        "the secret file is for its owner alone",
+        "gatehouse/master_secret.py",
+        "0o600",
+        "0o644",
+        ("tests/auth/accounts/test_bootstrap.py::test_everything_in_the_folder_is_for_the_owner_only",),
+    ),
+    Mutant(
+        "the switches for tests work on this machine alone",
+        "gatehouse/settings/checks.py",
+        "if not settings.listens_on_loopback or not settings.known_on_loopback:",
+        "if not settings.listens_on_loopback:",
+        ("tests/test_settings.py::test_test_switches_are_refused_behind_a_proxy_on_the_same_host",),
+    ),
+    Mutant(
+        "the query string of a refresh reaches no log",
+        APP,
+        "            return self._failure(refusal, request)\n",
+        '            log.debug("refused", path=request.path, query=request._scope.query_string)\n'
+        "            return self._failure(refusal, request)\n",
+        ("tests/auth/keys/test_secrets.py::test_logs_audit_and_metrics_hold_no_secret",),
+    ),
+)
+
+MUTANTS = (
+    *REFRESH_TOKENS,
+    *LOGOUT,
+    *ACCESS_TOKENS,
+    *FEED,
+    *CAPTCHAS,
+    *SECOND_FACTORS,
+    *LIMITS,
+    *NAMES,
+    *ACCOUNTS,
+    *HTTP,
+    *SECRETS,
+)
