@@ -15,13 +15,15 @@ help:  ## this list
 run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 	@$(BIN)/gatehouse serve
 
+# With COVERAGE=yes both print line and branch coverage of what runs in the test processes (not in services of their
+# own) and fail below a floor, which is a point below what is reached.
 # For another Python: make test PYTHON=python3.13 VENV=.venv-newest
 test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
-	$(call checks_beside_tests)
+	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5))
 
 test-all: $(VENV)/dev.done axe  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
 	@$(BIN)/python -m tests.examples.toolchains
-	$(call checks_beside_tests,--all)
+	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=95))
 
 # Types and imports are checked beside the tests: they keep one core busy, and their output is shown at the end.
 PYTEST = $(BIN)/python -m pytest -n 3 --durations=15

@@ -36,6 +36,9 @@ __all__ = [
     "service_limits",
 ]
 
+# Now, and not when pytest is configured: the conftest of a folder may make a hash before that.
+hash_cost.lower()
+
 SERVERS = {"embedded": "embedded_server", "redis": "redis_server_pair", "postgres": "postgres_server_alone"}
 
 
@@ -46,7 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # processes of their own keep it.
     hash_pool._lower_priority = lambda: None
     selection.configure(config)
-    hash_cost.lower()
     store_limits.extend()
     told = getattr(config, "workerinput", None)
     if told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.accounts import authority
@@ -12,6 +12,7 @@ from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
 from gatehouse.auth.refusals import CannotGrant, CannotManage, OwnAccount
 
 PERMS = ["sys:user:create", "sys:user:add", "sys:role:update", "sys:role:edit", "cms:page:edit", "cms:page:update"]
+many = settings(max_examples=200)  # always: they are cheap, and the rules are not
 CODES = ["ROOT", "ADMIN", "CLERK", "EDITOR", "AUDITOR"]
 
 perm_sets = st.frozensets(st.sampled_from(PERMS)) | st.just(frozenset(MANAGEMENT_PERMS))
@@ -30,6 +31,7 @@ def power(roles: list[RoleGrant]) -> set[str]:
     return set(expand(perm for role in roles for perm in role.perms))
 
 
+@many
 @given(actors(), grants)
 def test_what_is_granted_gives_nothing_that_the_actor_lacks(
     actor: tuple[Actor, list[RoleGrant]], role: RoleGrant
@@ -41,12 +43,14 @@ def test_what_is_granted_gives_nothing_that_the_actor_lacks(
         assert role.code in who.roles or who.is_administrator
 
 
+@many
 @given(actors())
 def test_everybody_may_grant_what_they_hold(actor: tuple[Actor, list[RoleGrant]]) -> None:
     who, held = actor
     assert all(authority.may_grant(who, role) for role in held)
 
 
+@many
 @given(actors(), st.lists(grants, max_size=3))
 def test_nobody_manages_somebody_who_holds_more(actor: tuple[Actor, list[RoleGrant]], others: list[RoleGrant]) -> None:
     who, held = actor
@@ -57,6 +61,7 @@ def test_nobody_manages_somebody_who_holds_more(actor: tuple[Actor, list[RoleGra
     assert authority.may_manage(who, 8, held), "somebody with the same roles"
 
 
+@many
 @given(actors(), st.none() | grants, grants)
 def test_nobody_shapes_a_role_beyond_themselves(
     actor: tuple[Actor, list[RoleGrant]], before: RoleGrant | None, after: RoleGrant
@@ -72,6 +77,7 @@ def test_nobody_shapes_a_role_beyond_themselves(
         assert before is None or before.code == after.code
 
 
+@many
 @given(st.lists(grants, max_size=4), st.sampled_from(CODES))
 def test_the_operator_and_root_may_do_everything(roles: list[RoleGrant], code: str) -> None:
     for who in (OPERATOR, Actor(7, frozenset({"ROOT"}))):

@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
+from gatehouse import logs
 from gatehouse.serving.preparation import prepare
+from gatehouse.settings import Settings
 from tests.cli.terminal import Terminal
 from tests.support.conversation import ME, bearer, login
 from tests.support.inprocess import InProcess
@@ -35,12 +36,14 @@ def test_the_administrator_is_made_once_with_a_random_password_shown_once(tmp_pa
 def test_a_password_for_an_administrator_who_exists_is_ignored_and_the_log_says_so(
     tmp_path: Path,
 ) -> None:
-    with InProcess(tmp_path / "data"):
-        pass
-    with capture_logs() as logs, InProcess(tmp_path / "data", admin_password="another passphrase") as gatehouse:
-        logged = str(logs)
-        assert "GATEHOUSE_ADMIN_PASSWORD is ignored" in logged
-        assert "another passphrase" not in logged
+    def logged(**settings: object) -> str:
+        return Terminal(environment(tmp_path / "data", free_port(), **settings))("serve").err
+
+    assert "is ignored" not in logged()
+    second = logged(admin_password="another passphrase")
+    assert "GATEHOUSE_ADMIN_PASSWORD is ignored" in second
+    assert "another passphrase" not in second
+    with InProcess(tmp_path / "data") as gatehouse:
         assert gatehouse.login().status == 200
 
 
@@ -76,7 +79,12 @@ def test_two_first_starts_at_once_do_not_collide(tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start that is not refused here ends before it forks."""
-    monkeypatch.setattr("gatehouse.serving.server.serve", lambda settings: asyncio.run(prepare(settings)))
+
+    def start(settings: Settings) -> None:
+        logs.configure(settings.log_level, settings.log_format, cached=False)
+        asyncio.run(prepare(settings))
+
+    monkeypatch.setattr("gatehouse.serving.server.serve", start)
 
 
 def start_refused(tmp_path: Path, **settings: object) -> str:
