@@ -58,8 +58,7 @@ def _unbroken(copy: Copy, chosen: Sequence[Mutant], jobs: int) -> bool:
     """A test that fails anyway shows nothing."""
     for selection in sorted({mutant.selection for mutant in chosen}):
         tests = {test: None for mutant in chosen if mutant.selection == selection for test in mutant.tests}
-        spread = ("-n", str(jobs), "--dist", "loadgroup", "--no-loadscope-reorder")
-        run = copy.test(tests, *selection, *spread)
+        run = copy.test(tests, *selection, "-n", str(jobs))
         print(f"{len(tests)} tests on the tree as it is: {run.seconds:.0f} s")
         if run.exit_code != 0:
             print(run.output, "The tests fail, or do not run, with every rule in place.", sep="\n")
