@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, assert_failure, bearer, credentials, login
 from tests.support.running import Running
+from tests.support.waiting import PATIENCE
 
 JSON = {"content-type": "application/json"}
 FORM = "application/x-www-form-urlencoded"
@@ -227,7 +228,7 @@ def test_what_is_not_http_gets_no_5xx(server: Running, request_bytes: bytes) -> 
 
 
 def test_a_body_that_ends_before_its_length_is_unreadable(server: Running) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         head = f"POST {LOGIN} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n"
         connection.sendall(head.encode() + b'{"username": "ann"}')
         connection.shutdown(socket.SHUT_WR)
@@ -262,7 +263,7 @@ def test_the_service_is_none_the_worse(client: httpx.Client, server: Running) ->
         assert over_socket.get(ME, headers=bearer(login(over_socket))).status_code == 200
 
 
-def talk(server: Running, request: bytes, patience: float = 60) -> tuple[int | None, bytes]:
+def talk(server: Running, request: bytes, patience: float = PATIENCE) -> tuple[int | None, bytes]:
     """Send bytes as they are; the status and body of the answer, or None if the connection was just closed."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=patience) as connection:
         received = b""

@@ -13,6 +13,7 @@ from gatehouse.service import Service
 from tests.support.conversation import login
 from tests.support.people import add_user, with_stores
 from tests.support.running import Running
+from tests.support.waiting import PATIENCE
 
 Change = Callable[[Service, str], Awaitable[object]]
 
@@ -33,7 +34,7 @@ def test_a_caller_who_lost_the_right_meanwhile_is_refused(server: Running, chang
         f"POST /api/v1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(head.encode() + body[:5])
         with_stores(server, lambda parts: CHANGES[change][0](parts, name))
         connection.sendall(body[5:])

@@ -16,7 +16,7 @@ from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGIN, LOGOUT, bearer, credentials, login
 from tests.support.running import Running
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE, wait_until
 
 
 def events(typed: Terminal, *words: str) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ def test_follow_prints_events_as_they_happen_until_interrupted(server: Running) 
             assert json.loads(following.stdout.readline())["event"] == "user.disabled"
             assert json.loads(following.stdout.readline())["event"] == "session.ended"
             following.send_signal(signal.SIGINT)
-            out, err = following.communicate(timeout=120)
+            out, err = following.communicate(timeout=PATIENCE)
         finally:
             following.kill()
     assert (following.returncode, out, err) == (0, "", "")

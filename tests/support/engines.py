@@ -17,7 +17,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,8 +25,8 @@ import asyncpg
 from gatehouse.stores.accounts.database import Database
 from gatehouse.stores.accounts.migrate import migrate
 from tests.support.running import free_port
+from tests.support.waiting import PATIENCE, wait_until
 
-START_SECONDS = 120
 STARTED = "template_started"  # see first_start.py
 DEBIAN = Path("/usr/lib/postgresql")
 
@@ -99,12 +98,13 @@ class Server:
     def start(self) -> None:
         """Start and wait until it answers."""
         self.launch()
-        deadline = time.monotonic() + START_SECONDS
-        while not self.answers():
-            assert self.process is not None
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{self.command()[0]} did not start:\n{(self.folder / 'log').read_text()}")
-            time.sleep(0.02)
+        wait_until(self._has_started, lambda: f"{self.command()[0]} starts:\n{(self.folder / 'log').read_text()}")
+
+    def _has_started(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise RuntimeError(f"{self.command()[0]} did not start:\n{(self.folder / 'log').read_text()}")
+        return self.answers()
 
     def signal(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -122,7 +122,7 @@ class Server:
         if self.process is not None and self.process.poll() is None:
             self.signal_all(signal.SIGCONT)
             self.signal(number)
-            self.process.wait(timeout=30)
+            self.process.wait(PATIENCE)
 
     def pause(self) -> None:
         self.signal_all(signal.SIGSTOP)
@@ -165,7 +165,7 @@ class Redis:
 
     def say(self, *words: str) -> bytes:
         """One inline command, and what comes back within a moment."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             connection.sendall(" ".join(words).encode() + b"\r\n")
             return connection.recv(65536)
 
@@ -209,7 +209,7 @@ class Postgres:
 
     def execute(self, *statements: str, name: str = "postgres") -> None:
         async def work() -> None:
-            connection = await asyncpg.connect(self.url(name), timeout=30)
+            connection = await asyncpg.connect(self.url(name), timeout=PATIENCE)
             try:
                 for statement in statements:
                     await connection.execute(statement)

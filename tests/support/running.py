@@ -12,13 +12,14 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import psutil
+
+from tests.support.waiting import PATIENCE, wait_until
 
 ANSWER = "abcd"
 PASSWORD = "correct horse battery staple"
@@ -103,24 +104,23 @@ class Running(Installation):
             )
         try:
             self.wait_until_live()
-        except RuntimeError:
+        except (RuntimeError, AssertionError):
             if self.process.poll() is None:
                 self.kill()  # nobody would stop what never got as far as `with`
             raise
         return self
 
-    def wait_until_live(self, seconds: float = 120) -> None:
+    def wait_until_live(self) -> None:
+        wait_until(self._is_live, lambda: f"the service starts:\n{self.output()}")
+
+    def _is_live(self) -> bool:
         assert self.process is not None
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise RuntimeError(f"the service ended by itself:\n{self.output()}")
-            try:
-                if httpx.get(f"{self.url}/health/live", timeout=1, verify=TLS).status_code == 200:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.02)
-        raise RuntimeError(f"the service did not start:\n{self.output()}")
+        if self.process.poll() is not None:
+            raise RuntimeError(f"the service ended by itself:\n{self.output()}")
+        try:
+            return httpx.get(f"{self.url}/health/live", timeout=1, verify=TLS).status_code == 200
+        except httpx.TransportError:
+            return False
 
     def stop(self) -> int:
         """SIGTERM, and wait."""
@@ -128,7 +128,7 @@ class Running(Installation):
             return self.process.returncode if self.process else 0
         self.process.terminate()
         try:
-            return self.process.wait(timeout=60)
+            return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
@@ -137,7 +137,7 @@ class Running(Installation):
         """SIGKILL to every process of the service at once."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(timeout=60)
+        self.process.wait(PATIENCE)
 
     def workers(self) -> list[psutil.Process]:
         """The worker processes: children of the one that was started, not counting Python's own helpers."""
@@ -157,7 +157,7 @@ class Running(Installation):
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def cli(self, *words: str, stdin: str = "", seconds: float = 120) -> subprocess.CompletedProcess[str]:
+    def cli(self, *words: str, stdin: str = "", seconds: float = PATIENCE) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "gatehouse", *words],
             env=self.env,
@@ -170,7 +170,7 @@ class Running(Installation):
         )
 
     def client(self, **options: object) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=60, verify=TLS, **options)  # type: ignore[arg-type]
+        return httpx.Client(base_url=self.url, timeout=PATIENCE, verify=TLS, **options)  # type: ignore[arg-type]
 
     def __enter__(self) -> Running:
         return self.start()

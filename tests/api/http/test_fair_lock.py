@@ -9,6 +9,7 @@ import pytest
 
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.auth.refusals import TooBusy
+from tests.support.waiting import PATIENCE
 
 
 async def test_between_two_the_loop_serves_others() -> None:
@@ -48,7 +49,7 @@ async def test_those_who_leave_do_not_block_it(when: str) -> None:
             through.append(number)
             await asyncio.sleep(0)
 
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         async with lane:
             tasks = [asyncio.create_task(go(number)) for number in range(3)]
             await asyncio.sleep(0)

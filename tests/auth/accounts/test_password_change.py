@@ -20,6 +20,7 @@ from tests.support.conversation import LOGIN, assert_failure, bearer, credential
 from tests.support.inprocess import Answer, InProcess
 from tests.support.people import add_user, change_user
 from tests.support.running import PASSWORD, TLS, Running
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.every_engine
 
@@ -202,7 +203,7 @@ class Attack:
 
     def _loop(self) -> None:
         # Patient: the test is about who wins, not about how fast a busy machine hashes.
-        with httpx.Client(base_url=self._service.url, timeout=120, verify=TLS) as client:
+        with httpx.Client(base_url=self._service.url, timeout=PATIENCE, verify=TLS) as client:
             while not self._stopped.is_set():
                 current, new = next(self._steps)
                 body = {"currentPassword": current, "newPassword": new}

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.conversation import LOGIN, LOGOUT, ME, REFRESH, bearer, captcha_id, credentials, login
 from tests.support.running import Running
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.every_engine
 
@@ -25,7 +26,7 @@ def client(server: Running) -> Iterator[httpx.Client]:
 async def at_once(server: Running, requests: list[dict[str, Any]]) -> list[httpx.Response]:
     """Each on a connection of its own, so that the workers share them."""
     limits = httpx.Limits(max_connections=len(requests), max_keepalive_connections=0)
-    async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
+    async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE, limits=limits) as client:
         return await asyncio.gather(*(client.request(**request) for request in requests))
 
 
