@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from gatehouse import logs
 from gatehouse.auth.passwords import hash_pool
 from tests.support import hash_cost, selection, store_limits
 from tests.support.engines import NotInstalled, Postgres, Redis, fresh_database, fresh_stores
@@ -49,12 +50,24 @@ def pytest_configure(config: pytest.Config) -> None:
     # processes of their own keep it.
     hash_pool._lower_priority = lambda: None
     selection.configure(config)
+    _log_warnings_alone()
     store_limits.extend()
     told = getattr(config, "workerinput", None)
     if told:
         Asker(told["shared"], told["shared_key"])
     else:
         config.add_cleanup(Keeper().close)
+
+
+def _log_warnings_alone() -> None:
+    """As commands do: what services in this process do meanwhile must not get into what a command prints."""
+    logs.configure("warning", "json", cached=False)
+
+
+@pytest.fixture(autouse=True)
+def _logs_of_the_next_test() -> Iterator[None]:
+    yield
+    _log_warnings_alone()
 
 
 @pytest.hookimpl(optionalhook=True)

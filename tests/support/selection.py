@@ -117,4 +117,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.getreports("skipped")
     )
     for reason, number in sorted(reasons.items()):
-        terminalreporter.write_line(f"LEFT OUT, {number} tests: {reason}", yellow=True)
+        tests = "1 test" if number == 1 else f"{number} tests"
+        terminalreporter.write_line(f"LEFT OUT, {tests}: {reason}", yellow=True)

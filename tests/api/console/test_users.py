@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from gatehouse import logs
 from gatehouse.stores.accounts.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.support.inprocess import InProcess
@@ -145,6 +146,7 @@ def test_a_reset_follows_the_policy_and_ends_the_sessions(console: Console, user
 def test_a_password_in_the_query_reaches_no_log(
     console: Console, gatehouse: InProcess, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    logs.configure("debug", "json", cached=False)
     console.done("POST", "users", ann())
     user = id_of(console, "ann")
     for secret in (NEW_PASSWORD, "ann-ann-ann-secret"):
@@ -152,7 +154,9 @@ def test_a_password_in_the_query_reaches_no_log(
         console.call("PUT", "users/999/password/reset", password=secret)
         console.call("POST", f"users/{user}/password/reset", password=secret)
     gatehouse.run(gatehouse.service.audit.stop())
+    logs.flush()
     told = "".join(capfd.readouterr()) + caplog.text
+    assert "password.changed" in told, "the log is there"
     told += str(list(gatehouse.run(gatehouse.service.audit_trail.read(newest=50))))
     for secret in (NEW_PASSWORD, "ann-ann-ann-secret", "tulip"):
         assert secret not in told
