@@ -143,10 +143,18 @@ def test_a_reset_follows_the_policy_and_ends_the_sessions(console: Console, user
     assert bob.gatehouse.login("bob", NEW_PASSWORD).status == 200
 
 
-def test_a_password_in_the_query_reaches_no_log(
-    console: Console, gatehouse: InProcess, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def everything_logged() -> None:
     logs.configure("debug", "json", cached=False)
+
+
+def test_a_password_in_the_query_reaches_no_log(
+    everything_logged: None,
+    console: Console,
+    gatehouse: InProcess,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     console.done("POST", "users", ann())
     user = id_of(console, "ann")
     for secret in (NEW_PASSWORD, "ann-ann-ann-secret"):
