@@ -26,7 +26,7 @@ def packing(kept: tuple[int, ...]) -> npt.NDArray[np.uint8]:
     greys = np.arange(256, dtype=np.float32) * np.float32((TONES - 1) / 255)
     tones = np.array(kept, dtype=np.uint8)
     nearest = tones[np.abs(greys[:, None] - tones).argmin(axis=1)]
-    pairs: npt.NDArray[np.uint8] = nearest[None, :] << _BITS | nearest[:, None]
+    pairs: npt.NDArray[np.uint8] = nearest[None, :] << np.uint8(_BITS) | nearest[:, None]
     return pairs.ravel()
 
 
