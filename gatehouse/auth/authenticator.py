@@ -84,13 +84,14 @@ class Authenticator:
         await self._read_before_rotation(session_id)
         try:
             limits = self._throttle.refresh_limits(client.address)
-            did_rotate, session = await self._sessions.refresh(session_id, generation, client, limits)
+            rotation = await self._sessions.refresh(session_id, generation, client, limits)
         except RefreshTokenInvalid as refusal:
             raise self._refresh_failed(refusal.reason, client, session_id) from None
+        session = rotation.session
         tokens = await self._tokens(session, client)
         if tokens is None:
             raise self._refresh_failed(RefreshFailure.DISABLED, client, session.id, session.user)
-        outcome = RefreshOutcome.ROTATED if did_rotate else RefreshOutcome.REPEATED
+        outcome = RefreshOutcome.ROTATED if rotation.did_rotate else RefreshOutcome.REPEATED
         self._audit.record(Event.REFRESH, client, user=session.user, session=session.id, reason=outcome)
         return tokens
 

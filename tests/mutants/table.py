@@ -31,6 +31,7 @@ class Mutant:
 
 
 SQLITE = "gatehouse/stores/state/sqlite/engine.py"
+SESSION_RULES = "gatehouse/stores/state/session_rules.py"
 SESSIONS = "gatehouse/auth/sessions/sessions.py"
 TOKENS = "gatehouse/auth/sessions/tokens.py"
 PROFILES = "gatehouse/auth/sessions/profiles.py"
@@ -73,9 +74,9 @@ REFRESH_TOKENS = (
     ),
     Mutant(
         "reuse outside the grace ends the session",
-        SESSIONS,
-        "                await self.end(session_id, SessionEndReason.REUSE, client)\n",
-        "",
+        SQLITE,
+        "                    _remove(db, [session], reuse.end_record)\n",
+        "                    pass\n",
         (f"{SESSION_TESTS}::test_the_grace_window_does_not_slide",),
     ),
     Mutant(
@@ -87,16 +88,16 @@ REFRESH_TOKENS = (
     ),
     Mutant(
         "the grace is for the immediate parent alone",
-        SESSIONS,
-        "generation == session.generation - 1 and",
-        "generation < session.generation and",
+        SESSION_RULES,
+        "generation != session.generation - 1 or",
+        "generation > session.generation or",
         (f"{CONTRACT_TESTS}::test_an_older_token_is_theft_and_the_end_is_stored",),
     ),
     Mutant(
         "the grace has an end",
-        SESSIONS,
-        " and now < session.rotated + grace:",
-        ":",
+        SESSION_RULES,
+        " or now >= session.rotated + grace",
+        "",
         (f"{SESSION_TESTS}::test_the_grace_window_does_not_slide",),
     ),
     Mutant(

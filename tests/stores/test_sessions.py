@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from itertools import product
 from pathlib import Path
 
 import apsw
@@ -13,7 +14,15 @@ import pytest
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, RateLimit, Session, State
+from gatehouse.stores.state.protocol import (
+    EXPIRED_KEPT_SECONDS,
+    EndRecord,
+    RateLimit,
+    ReuseDetection,
+    Session,
+    State,
+)
+from gatehouse.stores.state.session_rules import is_reused
 from gatehouse.stores.state.sqlite import commit_detector
 from gatehouse.stores.state.sqlite import engine as sqlite
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -65,8 +74,8 @@ async def test_a_rotation_advances_the_generation_once(state: State) -> None:
     after = session()._replace(generation=2, rotated=NOW + 5.5, ends=NOW + 200.25)
     assert first is not None
     assert second is not None
-    assert first == (True, after)
-    assert second == (False, after)
+    assert first == (True, after, False)
+    assert second == (False, after, False)
     assert list(await state.sessions_of(7)) == [after]
     assert await state.session_status(session().id) == (7, NOW + 200.25, 0)
 
@@ -125,6 +134,43 @@ async def test_of_many_rotations_at_once_one_succeeds(states: Opener) -> None:
     )
     assert sorted(attempt.did_rotate for attempt in attempts if attempt) == [False] * 19 + [True]
     assert {attempt.session.generation for attempt in attempts if attempt} == {2}
+
+
+@pytest.mark.parametrize("limited", [False, True])
+async def test_a_reused_token_ends_its_session_in_the_same_step(states: Opener, limited: bool) -> None:
+    """Whatever is presented and when: rotated, answered again, refused or ended, as the rule says, and the log too."""
+    one, other = states(), states()
+    ended: list[str] = []
+    for number, (presented, after) in enumerate(product(range(1, 5), (0.0, 9.75, 10.0, 10.25, 98.0, 100.0))):
+        stored = session(f"n{number}", user=number + 1)._replace(generation=3)
+        await one.open_session(stored, 50)
+        now = NOW + after
+        limits = [RateLimit(f"k{number}", Rate(10, 60))] if limited else []
+        reuse = ReuseDetection(10, EndRecord(now, "reuse", 7200))
+        attempt = await other.rotate_session(stored.id, presented, now, now + 100, limits, reuse=reuse)
+        assert attempt is not None
+        assert attempt.was_reused is is_reused(stored, presented, now, 10), (presented, after)
+        assert attempt.did_rotate is (presented == 3 and after < 100)
+        assert (await one.session_status(stored.id) is None) is attempt.was_reused
+        ended += [stored.id] if attempt.was_reused else []
+    assert [(entry.session, entry.reason) for entry in (await one.ended_sessions("", 100)).entries] == [
+        (session_id, "reuse") for session_id in ended
+    ]
+
+
+async def test_many_reused_tokens_at_once_end_their_sessions(states: Opener) -> None:
+    nodes = [states(), states()]
+    for number in range(20):
+        await nodes[0].open_session(session(f"n{number}", user=number % 3 + 1)._replace(generation=5), 50)
+    reuse = ReuseDetection(10, EndRecord(NOW, "reuse", 7200))
+    ids = [session(f"n{number}", user=number % 3 + 1).id for number in range(20)]
+    attempts = await asyncio.gather(
+        *(nodes[i % 2].rotate_session(ids[i], 5 if i % 4 == 0 else 2, NOW, NOW + 100, reuse=reuse) for i in range(20)),
+        *(nodes[i % 2].end_session(ids[i], EndRecord(NOW, "logout", 7200)) for i in reversed(range(20))),
+    )
+    assert [attempt for attempt in attempts[:20] if isinstance(attempt, Session)] == []
+    assert [await nodes[0].session_status(session_id) for session_id in ids] == [None] * 20
+    assert sorted(entry.session for entry in (await nodes[0].ended_sessions("", 100)).entries) == sorted(ids)
 
 
 async def test_of_many_ends_at_once_one_gets_the_session(states: Opener) -> None:

@@ -7,7 +7,8 @@ session's generation by one; the refresh token of generation n is:
 - n current: rotated. Of several at once one rotates, the others find themselves one generation behind;
 - one behind, within `grace` seconds of the rotation: answered with the current token again, so that a lost answer
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
-- anything else: reused, so taken as stolen. The session ends, which is stored before the refusal is raised.
+- anything else: reused (`session_rules.is_reused`), so taken as stolen. The store decides it and ends the session in
+  one step, before the refusal is raised.
 
 A session is revoked when it is ended before it expires: by logout, reuse, an administrator (`SessionEndReason`).
 That is written to the log of ended sessions in the same step, for the services that verify tokens by themselves;
@@ -16,7 +17,6 @@ That is written to the log of ended sessions in the same step, for the services 
 
 from __future__ import annotations
 
-from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
@@ -24,7 +24,7 @@ from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.protocol import EndRecord, Rotation, Session, State
+from gatehouse.stores.state.protocol import EndRecord, ReuseDetection, Rotation, Session, State
 from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
@@ -43,25 +43,6 @@ class Lifetimes(NamedTuple):
     idle: int
     absolute: int
     grace: int
-
-
-class RefreshTokenStatus(Enum):
-    """What a refresh token is, measured against its session."""
-
-    CURRENT = auto()
-    PREVIOUS_WITHIN_GRACE = auto()
-    REUSED = auto()
-    EXPIRED = auto()
-
-
-def classify_refresh_token(session: Session, generation: int, now: float, grace: float) -> RefreshTokenStatus:
-    if session.ends <= now:
-        return RefreshTokenStatus.EXPIRED
-    if generation == session.generation:
-        return RefreshTokenStatus.CURRENT
-    if generation == session.generation - 1 and now < session.rotated + grace:
-        return RefreshTokenStatus.PREVIOUS_WITHIN_GRACE
-    return RefreshTokenStatus.REUSED
 
 
 def expiry_reason(session: Session) -> SessionEndReason:
@@ -122,25 +103,22 @@ class Sessions:
         The refresh is counted under `limits`, in the same step.
         """
         now = self._clock()
+        reuse = ReuseDetection(self._lifetimes.grace, self._new_end_record(SessionEndReason.REUSE))
+        ends = now + self._lifetimes.idle
         try:
-            attempt = await self._state.rotate_session(session_id, generation, now, now + self._lifetimes.idle, limits)
+            attempt = await self._state.rotate_session(session_id, generation, now, ends, limits, reuse=reuse)
         except RateExceeded as exceeded:
             raise TooManyRequests(exceeded.wait, "refresh from this address") from None
         if attempt is None:
             raise RefreshTokenInvalid(RefreshFailure.NO_SESSION)
-        if attempt.did_rotate:
-            return attempt
-        match classify_refresh_token(attempt.session, generation, now, self._lifetimes.grace):
-            case RefreshTokenStatus.PREVIOUS_WITHIN_GRACE:
-                return attempt
-            case RefreshTokenStatus.EXPIRED:
-                await self.end(session_id, expiry_reason(attempt.session), client)
-                raise RefreshTokenInvalid(RefreshFailure.EXPIRED)
-            case _:
-                # A reused token: two parties have tokens of this session, and nothing shows which one is the thief.
-                # The revocation is committed before the refusal is raised, so it holds even if the answer is lost.
-                await self.end(session_id, SessionEndReason.REUSE, client)
-                raise RefreshTokenInvalid(RefreshFailure.REUSE)
+        if attempt.was_reused:
+            # Two parties have tokens of this session, and nothing shows which one is the thief.
+            self._audit_end(attempt.session, SessionEndReason.REUSE, client)
+            raise RefreshTokenInvalid(RefreshFailure.REUSE)
+        if attempt.session.ends <= now:
+            await self.end(session_id, expiry_reason(attempt.session), client)
+            raise RefreshTokenInvalid(RefreshFailure.EXPIRED)
+        return attempt
 
     async def end(
         self, session_id: str, reason: SessionEndReason, client: ClientInfo, *, actor: int | None = None

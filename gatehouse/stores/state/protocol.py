@@ -57,10 +57,14 @@ class RateLimit(NamedTuple):
 
 
 class Rotation(NamedTuple):
-    """The session after an attempt to rotate it, and whether this attempt was the one that did."""
+    """The session after an attempt to rotate it, and whether this attempt was the one that did.
+
+    `was_reused`: the attempt presented a token that counts as stolen, and has ended the session.
+    """
 
     did_rotate: bool
     session: Session
+    was_reused: bool = False
 
 
 class EndRecord(NamedTuple):
@@ -73,6 +77,13 @@ class EndRecord(NamedTuple):
     reason: str
     kept_seconds: int
     credential_changed: bool = False
+
+
+class ReuseDetection(NamedTuple):
+    """A refresh token counts as reused (`session_rules.is_reused`) by this grace window; how the end is recorded."""
+
+    grace: float
+    end_record: EndRecord
 
 
 class EndedLogEntry(NamedTuple):
@@ -143,11 +154,19 @@ class State(Protocol):
         ...
 
     async def rotate_session(
-        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+        self,
+        session_id: str,
+        generation: int,
+        now: float,
+        ends: float,
+        limits: Sequence[RateLimit] = (),
+        *,
+        reuse: ReuseDetection | None = None,
     ) -> Rotation | None:
         """Advance the generation by one if it still is `generation` and the session is live at `now`.
 
         The new end is `ends` or the session's absolute end, whichever is earlier. None: no such session.
+        With `reuse`, a session whose token was reused is ended in the same step.
 
         Before that, one event is counted under each of `limits` in their order, as by `rate_limit`, whatever becomes of
         the rotation. The first that is exceeded raises `RateExceeded`: it and those after it are not counted, and the

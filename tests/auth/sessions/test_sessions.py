@@ -241,6 +241,21 @@ def test_the_grace_window_does_not_slide(gatehouse: InProcess) -> None:
     assert gatehouse.refresh(second["refreshToken"]).code == "A0231"
 
 
+def test_a_reused_token_ends_its_session_even_if_the_worker_dies_right_after(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if it were killed between two steps: after the rotation was refused, it reaches the store no more."""
+    first = gatehouse.login().data
+    second = gatehouse.refresh(first["refreshToken"]).data
+    gatehouse.clock.move(GRACE + 1)
+    with monkeypatch.context() as killed:
+        for operation in ("end_session", "end_sessions_of"):
+            killed.setattr(gatehouse.service.state, operation, AsyncMock(side_effect=StoreUnavailable("killed")))
+        gatehouse.refresh(first["refreshToken"])
+    assert gatehouse.me(second["accessToken"]).code == "A0230"
+    assert gatehouse.refresh(second["refreshToken"]).code == "A0231"
+
+
 @pytest.mark.parametrize("lost", ["accounts", "signing keys"])
 def test_a_refresh_that_cannot_be_answered_uses_nothing_up(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch, lost: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
 # A rotation is counted under at most this many limits: an IPv6 address belongs to three networks.
@@ -60,27 +60,28 @@ class PostgresState:
         return None
 
     async def rotate_session(
-        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+        self,
+        session_id: str,
+        generation: int,
+        now: float,
+        ends: float,
+        limits: Sequence[RateLimit] = (),
+        *,
+        reuse: ReuseDetection | None = None,
     ) -> Rotation | None:
         asked = (session_id if _is_valid_id(session_id) else "", generation, now, ends)
-        if limits:
-            return await self._rotate_limited(asked, limits)
-        for _, rotated, *session in await self._run(sql.ROTATE_SESSION, *asked):
-            return Rotation(rotated, Session._make(session))
-        return None
-
-    async def _rotate_limited(
-        self, asked: tuple[str, int, float, float], limits: Sequence[RateLimit]
-    ) -> Rotation | None:
         # The limits of many calls are one array, so each call has the same number of them.
         given: list[RateLimit | None] = [*limits, *[None] * (MAX_RATE_LIMITS - len(limits))]
         keys = [_bytes(limit.key) if limit else None for limit in given]
         emission_intervals = [limit.rate.seconds / limit.rate.count if limit else None for limit in given]
         spans = [float(limit.rate.seconds) if limit else None for limit in given]
-        [(_, wait, rotated, *session)] = await self._run(sql.ROTATE_LIMITED, *asked, keys, emission_intervals, spans)
+        _, *record = ended_log.end_record_values(reuse.end_record if reuse else None)
+        [(_, wait, rotated, was_reused, *session)] = await self._run(
+            sql.ROTATE_LIMITED, *asked, keys, emission_intervals, spans, reuse.grace if reuse else None, *record
+        )
         if wait:
             raise RateExceeded(wait)
-        return Rotation(rotated, Session._make(session)) if session[0] is not None else None
+        return Rotation(rotated, Session._make(session), was_reused) if session[0] is not None else None
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         if not _is_valid_id(session_id):

@@ -107,10 +107,12 @@ BEGIN
   RETURN QUERY SELECT * FROM remove_sessions(removed_ids, moment, reason, kept_seconds, max_entries);
 END $$;
 
--- Advance a session by one generation, if it still is the one that was presented and the session lives.
+-- Advance a session by one generation, if it still is the one that was presented and the session lives. `was_reused` is
+-- `is_reused` of session_rules.py, or false without a grace window; a property test holds the two together. Then the
+-- session is locked, for the caller to end it.
 CREATE FUNCTION rotate_session(
-  session_id text, presented bigint, moment double precision, new_ends double precision, OUT rotated_now boolean,
-  OUT session sessions
+  session_id text, presented bigint, moment double precision, new_ends double precision, grace double precision,
+  OUT rotated_now boolean, OUT was_reused boolean, OUT session sessions
 ) LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE sessions s
@@ -119,7 +121,14 @@ BEGIN
   WHERE s.id = session_id AND s.generation = presented AND s.ends > moment
   RETURNING s.* INTO session;
   rotated_now := FOUND;
-  IF NOT FOUND THEN SELECT s.* INTO session FROM sessions s WHERE s.id = session_id; END IF;
+  was_reused := false;
+  IF FOUND THEN RETURN; END IF;
+  SELECT s.* INTO session FROM sessions s WHERE s.id = session_id FOR UPDATE;
+  was_reused := coalesce(
+    session.ends > moment AND presented <> session.generation
+      AND (presented <> session.generation - 1 OR moment >= session.rotated + grace) AND grace IS NOT NULL,
+    false
+  );
 END $$;
 
 -- Count one event against a rate: `gcra` of limit_rules.py; a property test holds the two together.
@@ -141,23 +150,26 @@ END $$;
 
 -- What became of one call of the next procedure. `wait` is not 0: a rate was exceeded, and the session left alone.
 CREATE TYPE limited_rotation AS (
-  ordinal integer, wait double precision, rotated_now boolean,
+  ordinal integer, wait double precision, rotated_now boolean, was_reused boolean,
   id text, user_id bigint, generation bigint, opened double precision, rotated double precision, ends double precision,
   latest double precision, address text, agent text, epoch bigint
 );
 
 -- Rotate sessions, each after it was counted under its rates, in their order: `keys[n][level]` is one of them, or NULL.
 -- The counts are committed first. They are not logged, so that takes no time; and nobody who counts under the same key
--- waits while the rotations are written to the disk.
+-- waits while the rotations are written to the disk. Sessions whose token was reused end together, after all others were
+-- rotated: the log is locked after the sessions.
 CREATE PROCEDURE rotate_limited(
   ids text[], generations bigint[], moments double precision[], new_ends double precision[],
-  keys bytea[], emission_intervals double precision[], spans double precision[], INOUT done limited_rotation[]
+  keys bytea[], emission_intervals double precision[], spans double precision[],
+  graces double precision[], reasons text[], lifetimes integer[], max_entries integer, INOUT done limited_rotation[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
   waits double precision[] := array_fill(0::double precision, ARRAY[cardinality(ids)]);
   level integer;
   n integer;
   counted boolean;
+  reused integer[];
 BEGIN
   FOR level IN 1 .. array_length(keys, 2) LOOP
     counted := false;
@@ -173,13 +185,23 @@ BEGIN
   END LOOP;
   done := ARRAY(
     SELECT ROW(
-      p, waits[p], r.rotated_now, s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address,
+      p, waits[p], r.rotated_now, r.was_reused, s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address,
       s.agent, coalesce((SELECT e.epoch FROM epochs e WHERE e.user_id = s.user_id), 0)
     )::limited_rotation
     FROM generate_subscripts(ids, 1) AS p,
-      LATERAL rotate_session(CASE WHEN waits[p] = 0 THEN ids[p] END, generations[p], moments[p], new_ends[p]) AS r,
+      LATERAL rotate_session(
+        CASE WHEN waits[p] = 0 THEN ids[p] END, generations[p], moments[p], new_ends[p], graces[p]
+      ) AS r,
       LATERAL (SELECT (r.session).*) AS s
   );
+  reused := ARRAY(SELECT d.ordinal FROM unnest(done) AS d WHERE d.was_reused ORDER BY d.ordinal);
+  IF cardinality(reused) > 0 THEN
+    PERFORM end_sessions(
+      ARRAY(SELECT ids[p] FROM unnest(reused) AS p), ARRAY(SELECT moments[p] FROM unnest(reused) AS p),
+      ARRAY(SELECT reasons[p] FROM unnest(reused) AS p), ARRAY(SELECT lifetimes[p] FROM unnest(reused) AS p),
+      max_entries
+    );
+  END IF;
 END $$;
 
 -- Count one failure: `next_failures` of limit_rules.py; a property test holds the two together.

@@ -44,15 +44,9 @@ OPEN_SESSIONS = Statement(
     " new.allowed, NULL, NULL, NULL, NULL) AS s",
     batched=True,
 )
-ROTATE_SESSION = Statement(
-    f"SELECT asked.ordinal, done.rotated_now, {_SESSION}"
-    " FROM unnest($1::text[], $2::bigint[], $3::float8[], $4::float8[]) WITH ORDINALITY"
-    " AS asked (id, generation, moment, ends, ordinal),"
-    " LATERAL rotate_session(asked.id, asked.generation, asked.moment, asked.ends) AS done,"
-    " LATERAL (SELECT (done.session).*) AS s WHERE s.id IS NOT NULL",
-    batched=True,
+ROTATE_LIMITED = Statement(
+    "CALL rotate_limited($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ($11::integer[])[1], NULL)", batched=True, packed=True
 )
-ROTATE_LIMITED = Statement("CALL rotate_limited($1, $2, $3, $4, $5, $6, $7, NULL)", batched=True, packed=True)
 # Asked twice for the same session, the first gets it.
 END_SESSION = Statement(
     f"SELECT asked.ordinal, {_SESSION} FROM end_sessions($1, $2, $3, $4, ($5::integer[])[1]) AS s"

@@ -23,7 +23,7 @@ from gatehouse.stores.state.redis.script import Script
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from gatehouse.stores.state.protocol import EndRecord, Session
+    from gatehouse.stores.state.protocol import EndRecord, ReuseDetection, Session
     from gatehouse.stores.state.redis.connection import Argument
 
 ENDED_LOG = b"gatehouse:{ended}"
@@ -74,6 +74,13 @@ def end_record_arguments(end_record: EndRecord | None) -> tuple[Argument, ...]:
         return ()
     changed = int(end_record.credential_changed)
     return repr(end_record.at), end_record.reason, ENDED_SESSIONS_MAX, end_record.kept_seconds, changed
+
+
+def reuse_arguments(reuse: ReuseDetection | None) -> tuple[Argument, ...]:
+    """The arguments of `rotate_session.lua`: the grace window, and those of `record_ended.lua`."""
+    if reuse is None:
+        return ("", "", "", "", "", "")
+    return repr(reuse.grace), *end_record_arguments(reuse.end_record)
 
 
 def page(after: str, number: int, first: bytes | None, last: bytes | None, found: list[Any]) -> EndedLogPage:

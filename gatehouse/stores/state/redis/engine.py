@@ -52,7 +52,7 @@ from gatehouse.stores.state.redis.encoding import (
     unpack_session,
     user_key,
 )
-from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, end_record_arguments
+from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, end_record_arguments, reuse_arguments
 from gatehouse.stores.state.redis.script import Script
 from gatehouse.stores.state.redis.servers import connect, parse_url
 
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, ReuseDetection, SessionStatus
 
 # Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
 _OPEN_SESSION = Script("record_ended", "open_session")
-_ROTATE_SESSION = Script("count_event", "rotate_session")
+_ROTATE_SESSION = Script("count_event", "record_ended", "rotate_session")
 _END_SESSION = Script("record_ended", "end_session")
 _END_SESSIONS = Script("record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
@@ -74,6 +74,8 @@ _RATE_LIMIT = Script("count_event", "rate_limit")
 _RECORD_FAILURE = Script("record_failure")
 _CLEAR_FAILURES = Script("clear_failures")
 _COMPARE_AND_SET = Script("compare_and_set")
+# What `rotate_session.lua` has done.
+_ROTATED, _REUSED = 1, 2
 
 
 class RedisState:
@@ -119,24 +121,34 @@ class RedisState:
         return (int(user), float(packed.split(b" ", 4)[ENDS_FIELD]), int(epoch or 0)) if packed else None
 
     async def rotate_session(
-        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+        self,
+        session_id: str,
+        generation: int,
+        now: float,
+        ends: float,
+        limits: Sequence[RateLimit] = (),
+        *,
+        reuse: ReuseDetection | None = None,
     ) -> Rotation | None:
         if limits and self._cluster:  # their keys live on other servers than the session
             for key, rate in limits:
                 if wait := await self.rate_limit(key, rate, now):
                     raise RateExceeded(wait)
             limits = ()
-        keys = (user_key(session_id.partition("-")[0]), *(prefixed_key(b"gatehouse:rate:", key) for key, _ in limits))
-        arguments = [argument for _, rate in limits for argument in rate_arguments(rate)]
-        found = await self._run(
-            _ROTATE_SESSION, keys, session_id, generation, repr(now), repr(ends), EXPIRED_KEPT_SECONDS, *arguments
-        )
+        rate_keys = (prefixed_key(b"gatehouse:rate:", key) for key, _ in limits)
+        keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys, *rate_keys)
+        asked = (session_id, generation, repr(now), repr(ends), EXPIRED_KEPT_SECONDS)
+        rates = [argument for _, rate in limits for argument in rate_arguments(rate)]
+        found = await self._run(_ROTATE_SESSION, keys, *asked, *reuse_arguments(reuse), *rates)
         if found is None:
             return None
         if isinstance(found, bytes):
             raise RateExceeded(float(found))
-        rotated, packed, epoch = found
-        return Rotation(rotated == 1, unpack_session(session_id, packed, epoch))
+        outcome, packed, epoch = found
+        rotation = Rotation(outcome == _ROTATED, unpack_session(session_id, packed, epoch), outcome == _REUSED)
+        if reuse is not None and rotation.was_reused:
+            await self._ended_log.append_separately([rotation.session], reuse.end_record)
+        return rotation
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys)

@@ -22,6 +22,7 @@ from gatehouse.stores.state.protocol import (
     Session,
     Swept,
 )
+from gatehouse.stores.state.session_rules import is_reused
 from gatehouse.stores.state.sqlite import ended_log
 from gatehouse.stores.state.sqlite.commit_detector import CommitDetector
 from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose status is cached. A commit invalidates all of them, so there is no point in more.
@@ -120,7 +121,14 @@ class SQLiteState:
         return status
 
     async def rotate_session(
-        self, session_id: str, generation: int, now: float, ends: float, limits: Sequence[RateLimit] = ()
+        self,
+        session_id: str,
+        generation: int,
+        now: float,
+        ends: float,
+        limits: Sequence[RateLimit] = (),
+        *,
+        reuse: ReuseDetection | None = None,
     ) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | float | None:
             for key, rate in limits:
@@ -133,7 +141,11 @@ class SQLiteState:
                     db.execute("UPDATE sessions SET day = ? WHERE id = ?", (day_of(session.ends), session_id))
                 return Rotation(did_rotate=True, session=session)
             for row in db.execute(_READ, (session_id,)).fetchall():
-                return Rotation(did_rotate=False, session=Session._make(row))
+                session = Session._make(row)
+                was_reused = reuse is not None and is_reused(session, generation, now, reuse.grace)
+                if reuse is not None and was_reused:
+                    _remove(db, [session], reuse.end_record)
+                return Rotation(did_rotate=False, session=session, was_reused=was_reused)
             return None
 
         outcome = await self._writer.write(work)

@@ -1,13 +1,18 @@
--- Advance a session by one generation, if it still is the one that was presented and the session is live.
---   keys  the user's sessions and epoch; rates to count this under, before anything else
---   in    id, generation, now, new end, how long an ended one is kept; two numbers for each rate
+-- Advance a session by one generation, if it still is the one that was presented and the session is live. End it if what
+-- was presented is reused: `is_reused` of session_rules.py; a property test holds the two together.
+--   keys  the user's sessions and epoch; not on a Cluster: the log of ended sessions, rates to count this under, before
+--         anything else
+--   in    id, generation, now, new end, how long an ended one is kept, the grace window or an empty text, the arguments
+--         of `record_ended`; two numbers for each rate
 --   out   the seconds to wait, as text, if a rate is exceeded; nothing if there is no such session;
---         else whether it was rotated, the session, the epoch
+--         else 1 if it was rotated, 2 if it was ended, 0; the session, the epoch
+local GRACE, FIRST_OF_RECORD, FIRST_OF_RATES = 6, 7, 12
 local user = KEYS[1]
 local id, presented, now, kept_seconds = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[5])
 
-for i = 2, #KEYS do
-  local wait = count_event(KEYS[i], now, tonumber(ARGV[2 * i + 2]), tonumber(ARGV[2 * i + 3]))
+for i = 3, #KEYS do
+  local first = FIRST_OF_RATES + 2 * (i - 3)
+  local wait = count_event(KEYS[i], now, tonumber(ARGV[first]), tonumber(ARGV[first + 1]))
   if wait then return wait end
 end
 
@@ -15,9 +20,17 @@ local found = redis.call('HMGET', user, id, 'epoch')
 local session, epoch = found[1], found[2]
 if not session then return false end
 
-local generation, opened, ends, absolute_end, origin =
-  string.match(session, '^(%S+) (%S+) %S+ (%S+) (%S+) (.*)$')
-if generation ~= presented or tonumber(ends) <= now then return { 0, session, epoch } end
+local generation, opened, rotated, ends, absolute_end, origin =
+  string.match(session, '^(%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
+if tonumber(ends) <= now then return { 0, session, epoch } end
+if generation ~= presented then
+  local grace = tonumber(ARGV[GRACE])
+  local is_parent = tonumber(presented) == tonumber(generation) - 1
+  if not grace or is_parent and now < tonumber(rotated) + grace then return { 0, session, epoch } end
+  redis.call('HDEL', user, id)
+  record_ended(id, FIRST_OF_RECORD)
+  return { 2, session, epoch }
+end
 
 -- Times stay the text they came as: printing a number here could round it.
 local new_ends = ARGV[4]
