@@ -61,8 +61,8 @@ async def open_sessions(service: Service, number: int) -> list[str]:
     if profile is None:
         raise ValueError("there is no administrator")
     now = time.time()
-    sessions = [await service.sessions.open(1, ClientInfo()) for _ in range(number)]
-    return [service.access_tokens.make(profile, session.id, now, now + 7200) for session in sessions]
+    sessions = [await service.sessions.open(1, ClientInfo(), ["pwd"]) for _ in range(number)]
+    return [service.access_tokens.make(profile, session, now, now + 7200) for session in sessions]
 
 
 def delays(node: Running, tokens: list[str], check: Callable[[str], object]) -> list[float]:

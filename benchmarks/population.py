@@ -32,7 +32,7 @@ from gatehouse.settings import load
 from gatehouse.stores.accounts.schema import user_roles, users
 from gatehouse.stores.accounts.users import Profile, User
 from gatehouse.stores.state.protocol import Session
-from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, day_of
+from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, session_row
 from tests.support.conversation import ME, REFRESH, bearer
 from tests.support.engines import PostgresServer, RedisServer
 
@@ -58,12 +58,15 @@ def people(size: int) -> Iterator[tuple[Any, ...]]:
         yield number, f"user{number}", f"user{number}", f"User {number}", "", 1, "-", True, False, 0.0
 
 
+def session_of(number: int, now: float) -> Session:
+    name, ends = f"{number}-{number:022d}", now + 604_800
+    return Session(
+        name, number, 1, now, now, ends, now + 2_592_000, "192.0.2.1", "Mozilla/5.0 (X11; Linux)", proof="pwd"
+    )
+
+
 def sessions(size: int, now: float) -> Iterator[Session]:
-    for number in range(2, size + 2):
-        name = f"{number}-{number:022d}"
-        yield Session(
-            name, number, 1, now, now, now + 604_800, now + 2_592_000, "192.0.2.1", "Mozilla/5.0 (X11; Linux)"
-        )
+    return (session_of(number, now) for number in range(2, size + 2))
 
 
 def batches(rows: Iterator[Any], size: int = BATCH) -> Iterator[list[Any]]:
@@ -83,7 +86,7 @@ async def fill(service: Service, size: int) -> None:
     if service.settings.embedded_state:
         with connect(service.settings.state_path) as state:
             for batch in batches(sessions(size, now)):
-                state.executemany(INSERT_SESSION, [(*one[:9], day_of(one.ends)) for one in batch])
+                state.executemany(INSERT_SESSION, [session_row(one) for one in batch])
     else:
         await service.state.ping()
         for batch in batches(sessions(size, now), 1_000):
@@ -116,13 +119,10 @@ async def populate(subject: Subject, size: int) -> Active:
         await service.key_ring.load()
         now = time.time()
         drawn = random.sample(range(2, size + 2), min(size, 20 * PEOPLE))
-        names = [f"{number}-{number:022d}" for number in drawn]
+        opened = [session_of(number, now) for number in drawn]
         return Active(
-            [
-                service.access_tokens.make(profile(number), name, now, now + 7200)
-                for number, name in zip(drawn, names, strict=True)
-            ],
-            [service.refresh_tokens.make(name, 1) for name in names],
+            [service.access_tokens.make(profile(each.user), each, now, now + 7200) for each in opened],
+            [service.refresh_tokens.make(each.id, 1) for each in opened],
         )
     finally:
         await service.stop()

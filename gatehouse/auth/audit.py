@@ -101,6 +101,7 @@ class RefreshFailure(StrEnum):
     EXPIRED = "expired"
     REUSE = "reuse"
     DISABLED = "disabled"
+    SECOND_FACTOR = "second_factor"  # it is required by now, and the session shows none
 
 
 class KeyChangeReason(StrEnum):
@@ -125,6 +126,7 @@ class SessionEndReason(StrEnum):
     OPERATOR = "operator"
     LIMIT = "limit"
     USER = "user"
+    SECOND_FACTOR = "second_factor"  # it is required by now, and the session shows none
 
 
 Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason

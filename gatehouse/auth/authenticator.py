@@ -18,12 +18,21 @@ from gatehouse.auth.audit import (
     SessionEndReason,
 )
 from gatehouse.auth.principal import Principal
-from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, RefreshTokenInvalid
+from gatehouse.auth.refusals import (
+    AccessNeedsFactor,
+    AccessTokenInvalid,
+    CredentialsWrong,
+    RefreshNeedsFactor,
+    RefreshTokenInvalid,
+    StrongerLoginRequired,
+)
+from gatehouse.auth.sessions.proof import unpack_methods
 from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gatehouse.auth.factors.policy import SessionPolicy
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.login import Login, LoginForm
     from gatehouse.auth.login.login_history import LoginHistory
@@ -47,6 +56,7 @@ class Authenticator:
         audit: Audit,
         clock: Callable[[], float],
         access_ttl: int,
+        session_policy: SessionPolicy,
     ) -> None:
         self._login = login
         self._login_history = login_history
@@ -58,6 +68,7 @@ class Authenticator:
         self._audit = audit
         self._clock = clock
         self._access_ttl = access_ttl
+        self._session_policy = session_policy
 
     async def login(self, form: LoginForm, client: ClientInfo) -> TokenSet:
         session, factor = await self._login.log_in(form, client)
@@ -66,10 +77,11 @@ class Authenticator:
     async def issue(self, session: Session, client: ClientInfo, factor: str | None = None) -> TokenSet:
         """The first tokens of a session that a login has just opened; `factor` is what it showed beside a password."""
         tokens = await self._tokens(session, client)
-        if tokens is None:
-            reason = LoginFailure.DISABLED
+        if isinstance(tokens, SessionEndReason):
+            disabled = tokens is SessionEndReason.DISABLED
+            reason = LoginFailure.DISABLED if disabled else LoginFailure.SECOND_FACTOR_MISSING
             self._audit.record(Event.LOGIN_FAILED, client, user=session.user, session=session.id, reason=reason)
-            raise CredentialsWrong("disabled while logging in")
+            raise CredentialsWrong("disabled while logging in") if disabled else StrongerLoginRequired
         detail = {"factor": factor} if factor else None
         self._audit.record(Event.LOGIN, client, user=session.user, session=session.id, detail=detail)
         await self._login_history.record(session, client)
@@ -89,8 +101,11 @@ class Authenticator:
             raise self._refresh_failed(refusal.reason, client, session_id) from None
         session = rotation.session
         tokens = await self._tokens(session, client)
-        if tokens is None:
+        if tokens is SessionEndReason.DISABLED:
             raise self._refresh_failed(RefreshFailure.DISABLED, client, session.id, session.user)
+        if isinstance(tokens, SessionEndReason):
+            self._refresh_failed(RefreshFailure.SECOND_FACTOR, client, session.id, session.user)
+            raise RefreshNeedsFactor(RefreshFailure.SECOND_FACTOR)
         outcome = RefreshOutcome.ROTATED if rotation.did_rotate else RefreshOutcome.REPEATED
         self._audit.record(Event.REFRESH, client, user=session.user, session=session.id, reason=outcome)
         return tokens
@@ -128,6 +143,9 @@ class Authenticator:
             # The user was disabled and the epoch was not raised, or not yet: end the session here.
             await self._sessions.end(claims.session, SessionEndReason.DISABLED, ClientInfo())
             raise AccessTokenInvalid("the user is disabled or gone")
+        if self._session_policy.requires_some and not await self._session_policy.accepts(profile, claims.methods):
+            await self._sessions.end(claims.session, SessionEndReason.SECOND_FACTOR, ClientInfo())
+            raise AccessNeedsFactor("a role or the settings require a second factor, and this session shows none")
         return Principal(claims, profile)
 
     async def _live_claims(self, token: str | None) -> tuple[Claims, int]:
@@ -141,14 +159,17 @@ class Authenticator:
             raise AccessTokenInvalid("the session has ended")
         return claims, epoch
 
-    async def _tokens(self, session: Session, client: ClientInfo) -> TokenSet | None:
-        """A new token set with the current roles. If the user is disabled, ends the session and returns None."""
+    async def _tokens(self, session: Session, client: ClientInfo) -> TokenSet | SessionEndReason:
+        """A new token set with the current roles; or why the session was ended instead."""
         profile = await self._profiles.get(session.user, session.epoch)
         if profile is None:
             await self._sessions.end(session.id, SessionEndReason.DISABLED, client)
-            return None
+            return SessionEndReason.DISABLED
+        if not await self._session_policy.accepts(profile, unpack_methods(session.proof)):
+            await self._sessions.end(session.id, SessionEndReason.SECOND_FACTOR, client)
+            return SessionEndReason.SECOND_FACTOR
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)
-        access = self._access.make(profile, session.id, now, expires)
+        access = self._access.make(profile, session, now, expires)
         refresh = self._refresh.make(session.id, session.generation)
         return TokenSet(access, refresh, int(expires) - int(now), session.id)

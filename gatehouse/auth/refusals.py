@@ -98,6 +98,10 @@ class PasskeyRequired(CodeRequired):
         self.login_url = login_url
 
 
+class StrongerLoginRequired(CodeRequired):
+    """A login without a password, such as by QR code, that lacks the second factor which the user must show."""
+
+
 class TicketGone(Refused):
     """A ticket or challenge that is forged, expired or used, or whose account has changed."""
 
@@ -144,6 +148,14 @@ class RefreshTokenInvalid(Refused):
     def __init__(self, reason: RefreshFailure) -> None:
         super().__init__(reason.value)
         self.reason = reason
+
+
+class AccessNeedsFactor(AccessTokenInvalid):
+    """A second factor is required by now, and the session, which has ended with this, was opened without one."""
+
+
+class RefreshNeedsFactor(RefreshTokenInvalid):
+    """As `AccessNeedsFactor`, at a refresh."""
 
 
 class NoSuchSession(Refused):

@@ -114,4 +114,5 @@ def _summary(each: Session, username: str) -> dict[str, Any]:
         "address": each.address,
         "browser": browser(each.agent),
         "agent": each.agent,
+        "amr": each.proof.replace("+", " "),
     }

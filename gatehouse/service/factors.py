@@ -11,7 +11,7 @@ from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
-from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
+from gatehouse.auth.factors.policy import FactorMode, FactorPolicy, SessionPolicy
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
@@ -32,38 +32,41 @@ class FactorServices(NamedTuple):
     passkey_login: PasskeyLogin
     own_passkeys: OwnPasskeys
     qr_login: QrLogin
+    session_policy: SessionPolicy
 
 
 def open_factors(core: Core, reauthentication: Reauthentication) -> FactorServices:
+    settings = core.settings
+    policy = FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles))
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
     enrolment = _open_enrolment(core, vault, verifier, reauthentication)
-    ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
+    ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=settings.public_url)
     passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
     return FactorServices(
         vault=vault,
-        at_login=_open_second_factor(core, verifier, tickets),
+        at_login=_open_second_factor(core, policy, verifier, tickets),
         enrolment=enrolment,
         forced_enrolment=ForcedEnrolment(tickets=tickets, enrolment=enrolment),
         ceremonies=ceremonies,
         passkey_login=_open_passkey_login(core, passkeys),
         own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, reauthentication),
         qr_login=_open_qr_login(core),
+        session_policy=SessionPolicy(policy, core.stores.factors, core.stores.passkeys),
     )
 
 
-def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: UserTickets) -> SecondFactor:
-    settings = core.settings
+def _open_second_factor(core: Core, policy: FactorPolicy, verifier: CodeVerifier, tickets: UserTickets) -> SecondFactor:
     return SecondFactor(
         verifier=verifier,
         factors=core.stores.factors,
         passkeys=core.stores.passkeys,
         users=core.stores.users,
-        policy=FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles)),
+        policy=policy,
         tickets=tickets,
         audit=core.audit,
-        public_url=settings.public_url,
+        public_url=core.settings.public_url,
     )
 
 

@@ -18,6 +18,7 @@ from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gatehouse.auth.factors.policy import SessionPolicy
     from gatehouse.auth.login.second_factor import SecondFactor
     from gatehouse.service.core import Core
 
@@ -33,7 +34,7 @@ class LoginServices(NamedTuple):
     authenticator: Authenticator
 
 
-def open_login(core: Core, second_factor: SecondFactor) -> LoginServices:
+def open_login(core: Core, second_factor: SecondFactor, session_policy: SessionPolicy) -> LoginServices:
     challenges = _open_challenges(core)
     access = _open_access_tokens(core)
     refresh = RefreshTokens(*_derive_each(core.ring.secrets, REFRESH_PURPOSE))
@@ -55,6 +56,7 @@ def open_login(core: Core, second_factor: SecondFactor) -> LoginServices:
         audit=core.audit,
         clock=core.clock,
         access_ttl=core.settings.access_ttl,
+        session_policy=session_policy,
     )
     return LoginServices(challenges, access, refresh, login_history, authenticator)
 

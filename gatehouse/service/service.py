@@ -160,7 +160,7 @@ def open_service(
     core = open_core(settings, clock)
     reauthentication = _open_reauthentication(core)
     factors = open_factors(core, reauthentication)
-    login = open_login(core, factors.at_login)
+    login = open_login(core, factors.at_login, factors.session_policy)
     managed = open_accounts(core, reauthentication, client)
     events = open_events(core)
     return Service(

@@ -42,6 +42,7 @@ def session(name: str = "a", user: int = 7, *, opened: float = NOW, ends: float 
         absolute_end=opened + 1000,
         address="192.0.2.1",
         agent="Browser/1.0 (some words; 漢字)",
+        proof="pwd+otp",
     )
 
 
@@ -53,7 +54,7 @@ async def test_a_session_reads_back_as_it_was_stored(states: Opener) -> None:
 
 
 async def test_an_empty_address_and_agent_are_kept_apart(state: State) -> None:
-    plain = session()._replace(address="", agent=" spaces  ")
+    plain = session()._replace(address="", agent=" spaces  ", proof="")
     await state.open_session(plain, 50)
     assert list(await state.sessions_of(7)) == [plain]
     assert await state.session_status(plain.id) == (7, plain.ends, 0)
@@ -284,11 +285,12 @@ async def test_a_state_file_of_an_earlier_release_is_brought_along(tmp_path: Pat
     path = tmp_path / "state.db"
     SQLiteState(path)._writer.close()
     with apsw.Connection(str(path)) as before:
-        before.execute("DROP INDEX sessions_by_day; ALTER TABLE sessions DROP COLUMN day; PRAGMA user_version = 1")
+        before.execute("DROP INDEX sessions_by_day; PRAGMA user_version = 1")
+        before.execute("ALTER TABLE sessions DROP COLUMN day; ALTER TABLE sessions DROP COLUMN proof")
         before.execute("CREATE INDEX sessions_by_end ON sessions (ends)")
         before.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session()[:9])
     state = SQLiteState(path)
-    assert list(await state.sessions_of(7)) == [session()]
+    assert list(await state.sessions_of(7)) == [session()._replace(proof="")]
     assert [one.id for one in (await state.sweep(NOW + 100 + EXPIRED_KEPT_SECONDS)).sessions] == [session().id]
     await state.close()
 

@@ -89,6 +89,12 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.PasskeyRequired: ErrorEntry(
         400, "A0220", "Log in with your passkey at {url}", "请在 {url} 使用通行密钥登录"
     ),
+    refusals.StrongerLoginRequired: ErrorEntry(
+        400,
+        "A0220",
+        "Your account needs a second factor: log in with your password and a code",
+        "您的账号需要双重验证，请使用密码和动态码登录",
+    ),
     refusals.TicketGone: ErrorEntry(
         400, "A0242", "This took too long or was done already, begin again", "操作已超时或已完成，请重新开始"
     ),
@@ -110,6 +116,12 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.AccessTokenInvalid: ErrorEntry(401, "A0230", "Please log in", "登录已失效，请重新登录"),
     refusals.RefreshTokenInvalid: ErrorEntry(
         401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
+    ),
+    refusals.AccessNeedsFactor: ErrorEntry(
+        401, "A0230", "Your account now needs a second factor, please log in again", "您的账号现需双重验证，请重新登录"
+    ),
+    refusals.RefreshNeedsFactor: ErrorEntry(
+        401, "A0231", "Your account now needs a second factor, please log in again", "您的账号现需双重验证，请重新登录"
     ),
     refusals.NotAllowed: ErrorEntry(403, "A0301", "Not allowed", "没有访问权限"),
     refusals.CannotGrant: ErrorEntry(

@@ -83,7 +83,7 @@ class UserData(Struct):
 
 
 class SessionData(Struct):
-    """One login of the caller's. Times are ISO 8601 in UTC."""
+    """One login of the caller's. Times are ISO 8601 in UTC; `amr` is how it was proven (pwd, otp, hwk, qr)."""
 
     id: str
     openedAt: str
@@ -92,6 +92,8 @@ class SessionData(Struct):
     address: str
     agent: str
     browser: str
+    amr: list[str]
+    authTime: str
     current: bool
 
 

@@ -57,6 +57,8 @@ class IntrospectionEndpoint:
                 "aud": self._audience,
                 "iat": int(principal.claims.issued),
                 "exp": int(principal.claims.expires),
+                "auth_time": principal.claims.authenticated,
+                "amr": principal.claims.methods,
             }
         )
 

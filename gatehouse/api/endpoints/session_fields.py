@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.endpoints.times import iso_time
+from gatehouse.auth.sessions.proof import unpack_methods
 from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
@@ -22,5 +23,7 @@ def session_fields(session: Session, principal: Principal) -> dict[str, Any]:
         "address": session.address,
         "agent": session.agent,
         "browser": browser(session.agent),
+        "amr": unpack_methods(session.proof),
+        "authTime": iso_time(session.opened),
         "current": session.id == principal.claims.session,
     }

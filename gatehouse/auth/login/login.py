@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEndReason
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import CredentialsWrong
+from gatehouse.auth.sessions.proof import Method
 from gatehouse.stores.accounts.users import name_key
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Login:
         await self._attempts.raise_if_locked(attempt)
         factor = await self._second_factor.require(found, given, right_code, attempt, self._attempts)
         user = found.user
-        session = await self._sessions.open(user.id, client)
+        methods = (Method.PASSWORD, Method.CODE) if factor else (Method.PASSWORD,)
+        session = await self._sessions.open(user.id, client, methods)
         await self._recheck(user, form, session, client)
         await self._throttle.lockout.record_success(key, form.username, client.address)
         if check.needs_rehash:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.refusals import PasskeyRefused
+from gatehouse.auth.sessions.proof import Method
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
@@ -42,7 +43,7 @@ class PasskeyLogin:
         except PasskeyRefused:
             self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
             raise
-        session = await self._sessions.open(passkey.user, client)
+        session = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
         username = profile.user.username
         key = await self._throttle.lockout.key_for(username, client.address)
         await self._throttle.lockout.record_success(key, username, client.address)

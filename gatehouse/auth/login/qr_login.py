@@ -23,6 +23,7 @@ import msgspec
 from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import TicketGone
+from gatehouse.auth.sessions.proof import confirmed_by_qr, pack_methods, unpack_methods
 from gatehouse.auth.tickets.tickets import Ticket, Tickets
 
 if TYPE_CHECKING:
@@ -59,11 +60,12 @@ class QrStatus(StrEnum):
 
 
 class StoredStatus(NamedTuple):
-    """`user` is who scanned it, `session` the session in which it was confirmed."""
+    """`user` is who scanned it, `session` the session in which it was confirmed, `proof` how that one was proven."""
 
     status: QrStatus
     user: int | None = None
     session: str = ""
+    proof: str = ""
 
 
 class QrLoginStatus(NamedTuple):
@@ -125,7 +127,8 @@ class QrLogin:
             raise TicketGone("the session that confirmed it has ended")
         if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
-        session, evicted = await self._sessions.open_and_evict(confirmed.user, client)
+        methods = confirmed_by_qr(unpack_methods(confirmed.proof))
+        session, evicted = await self._sessions.open_and_evict(confirmed.user, client, methods)
         confirming_lives = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock()) == epoch
         confirming_evicted = confirmed.session in {each.id for each in evicted}
         if session.epoch != epoch or not (confirming_lives or confirming_evicted):
@@ -158,7 +161,7 @@ class QrLogin:
     async def _answer(self, text: str, principal: Principal, answer: QrStatus) -> None:
         ticket, claims = self._require(text), principal.claims
         scanned = StoredStatus(QrStatus.SCANNED, claims.user)
-        answered = StoredStatus(answer, claims.user, claims.session)
+        answered = StoredStatus(answer, claims.user, claims.session, pack_methods(claims.methods))
         if not await self._swap_status(ticket, _text(scanned), _text(answered)):
             raise TicketGone("not scanned by this user, or answered")
 
@@ -182,8 +185,8 @@ class QrLogin:
         value = await self._state.value(_key(ticket), self._clock())
         if value is None:
             return StoredStatus(QrStatus.WAITING)
-        status, user, session = (*value.split(" "), "", "")[:3]
-        return StoredStatus(QrStatus(status), int(user) if user else None, session)
+        status, user, session, proof = (*value.split(" "), "", "", "")[:4]
+        return StoredStatus(QrStatus(status), int(user) if user else None, session, proof)
 
     async def _swap_status(self, ticket: Qr, before: str | None, after: str) -> bool:
         expires = ticket.expires + CLOCK_SKEW_SECONDS
@@ -206,6 +209,6 @@ def _key(ticket: Qr) -> str:
 
 
 def _text(stored: StoredStatus) -> str:
-    """As it is kept in state: `CONFIRMED 7 7-Yk3...`."""
+    """As it is kept in state: `CONFIRMED 7 7-Yk3... pwd+otp`."""
     user = "" if stored.user is None else str(stored.user)
-    return " ".join(part for part in (stored.status.value, user, stored.session) if part)
+    return " ".join(part for part in (stored.status.value, user, stored.session, stored.proof) if part)

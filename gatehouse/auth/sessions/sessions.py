@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
+from gatehouse.auth.sessions.proof import pack_methods
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import EndRecord, ReuseDetection, Rotation, Session, State
@@ -59,11 +60,14 @@ class Sessions:
         self._lifetimes = lifetimes
         self._sessions_per_user = sessions_per_user
 
-    async def open(self, user: int, client: ClientInfo) -> Session:
-        opened, _ = await self.open_and_evict(user, client)
+    async def open(self, user: int, client: ClientInfo, methods: Sequence[str]) -> Session:
+        """`methods` are those that its login was proven by, see `proof.py`."""
+        opened, _ = await self.open_and_evict(user, client, methods)
         return opened
 
-    async def open_and_evict(self, user: int, client: ClientInfo) -> tuple[Session, Sequence[Session]]:
+    async def open_and_evict(
+        self, user: int, client: ClientInfo, methods: Sequence[str]
+    ) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended."""
         now = self._clock()
         absolute_end = now + self._lifetimes.absolute
@@ -77,6 +81,7 @@ class Sessions:
             absolute_end=absolute_end,
             address=client.address,
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
+            proof=pack_methods(methods),
         )
         end_record = self._new_end_record(SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)

@@ -18,12 +18,14 @@ from gatehouse import logs
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.jws import encode_claims, encode_header
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
+from gatehouse.auth.sessions.proof import unpack_methods
 from gatehouse.base64url import base64url
 from gatehouse.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
     from gatehouse.auth.keys.ring import KeyRing, Signer
     from gatehouse.stores.accounts.users import Profile
+    from gatehouse.stores.state.protocol import Session
 
 # Every type that an access token of ours can have; nothing else that we sign has one of them. Both are read whatever
 # the setting, so that a change of it logs nobody out.
@@ -50,12 +52,14 @@ class TokenSet(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """The claims of a verified access token."""
+    """The claims of a verified access token. `methods` is `amr`; 0.1.0 has issued tokens without it and `auth_time`."""
 
     user: int
     session: str
     expires: float
     issued: float
+    methods: tuple[str, ...] = ()
+    authenticated: float | None = None
 
 
 def new_session_id(user: int) -> str:
@@ -122,15 +126,17 @@ class AccessTokens:
         """Raises `StoreUnavailable` as long as there is no key to sign with."""
         _ = self._ring.signer
 
-    def make(self, profile: Profile, session: str, now: float, expires: float) -> str:
+    def make(self, profile: Profile, session: Session, now: float, expires: float) -> str:
         claims = {
             "iss": self._issuer,
             "aud": self._audience,
             "sub": str(profile.user.id),
-            "sid": session,
+            "sid": session.id,
             "jti": secrets.token_urlsafe(12),
             "iat": int(now),
             "exp": int(expires),
+            "auth_time": int(session.opened),
+            "amr": unpack_methods(session.proof),
             **profile_claims(profile, self._claim_set),
         }
         signer = self._ring.signer
@@ -196,6 +202,13 @@ class AccessTokens:
                     "verify_iat": False,
                 },
             )
-            return Claims(int(claims["sub"]), str(claims["sid"]), int(claims["exp"]), int(claims["iat"]))
+            return Claims(
+                int(claims["sub"]),
+                str(claims["sid"]),
+                int(claims["exp"]),
+                int(claims["iat"]),
+                tuple(claims.get("amr", ())),
+                claims.get("auth_time"),
+            )
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             return None

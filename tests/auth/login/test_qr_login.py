@@ -182,14 +182,14 @@ def test_what_ends_sessions_during_the_exchange_leaves_none(
     accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
     open_session = sessions.open_and_evict
 
-    async def slow_open(user: int, client: ClientInfo) -> tuple[Session, Sequence[Session]]:
+    async def slow_open(user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
         if end == "new password":
             await accounts.set_password("ann", hash_password("a wholly different phrase"))
         elif end == "logout":
             await gatehouse.send("POST", "/api/v1/auth/logout", token=stolen)
         else:
             await sessions.end_all(user, SessionEndReason.OPERATOR, ClientInfo())
-        return await open_session(user, client)
+        return await open_session(user, client, methods)
 
     monkeypatch.setattr(sessions, "open_and_evict", slow_open)
     assert exchange(gatehouse, ticket).code == "A0242"

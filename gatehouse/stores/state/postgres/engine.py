@@ -43,8 +43,8 @@ class PostgresState:
     async def open_session(
         self, session: Session, sessions_per_user: int, end_record: EndRecord | None = None
     ) -> tuple[Session, Sequence[Session]]:
-        client = (_text(session.address), _text(session.agent))
-        stored = (session.user, session.id, *session[2:7], *client, sessions_per_user)
+        texts = (_text(session.address), _text(session.agent), session.proof)
+        stored = (session.user, session.id, *session[2:7], *texts, sessions_per_user)
         if end_record is None:
             found = _sessions(row[1:] for row in await self._run(sql.OPEN_SESSIONS, *stored))
         else:

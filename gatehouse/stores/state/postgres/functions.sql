@@ -152,7 +152,7 @@ END $$;
 CREATE TYPE limited_rotation AS (
   ordinal integer, wait double precision, rotated_now boolean, was_reused boolean,
   id text, user_id bigint, generation bigint, opened double precision, rotated double precision, ends double precision,
-  latest double precision, address text, agent text, epoch bigint
+  latest double precision, address text, agent text, proof text, epoch bigint
 );
 
 -- Rotate sessions, each after it was counted under its rates, in their order: `keys[n][level]` is one of them, or NULL.
@@ -186,7 +186,7 @@ BEGIN
   done := ARRAY(
     SELECT ROW(
       p, waits[p], r.rotated_now, r.was_reused, s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address,
-      s.agent, coalesce((SELECT e.epoch FROM epochs e WHERE e.user_id = s.user_id), 0)
+      s.agent, s.proof, coalesce((SELECT e.epoch FROM epochs e WHERE e.user_id = s.user_id), 0)
     )::limited_rotation
     FROM generate_subscripts(ids, 1) AS p,
       LATERAL rotate_session(

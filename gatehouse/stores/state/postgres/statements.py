@@ -18,7 +18,7 @@ class Statement:
 
 # A session as `Session` has it, of whatever is called s.
 _SESSION = (
-    "s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address, s.agent,"
+    "s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address, s.agent, s.proof,"
     " coalesce((SELECT e.epoch FROM epochs e WHERE e.user_id = s.user_id), 0)"
 )
 
@@ -31,16 +31,16 @@ SESSION_STATUS = Statement(
 OPEN_SESSION = Statement(
     f"SELECT {_SESSION} FROM open_session("
     "ROW($2::text, $1::bigint, $3::bigint, $4::float8, $5::float8, $6::float8, $7::float8, $8::text, $9::text,"
-    " floor($6::float8 / 86400)::integer)::sessions, $10, $11, $12, $13, $14) AS s"
+    " floor($6::float8 / 86400)::integer, $10::text)::sessions, $11, $12, $13, $14, $15) AS s"
 )
 # Without an entry in the log. For a move of a million sessions.
 OPEN_SESSIONS = Statement(
     f"SELECT new.ordinal, {_SESSION}"
     " FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::float8[], $5::float8[], $6::float8[], $7::float8[],"
-    " $8::text[], $9::text[], $10::bigint[]) WITH ORDINALITY"
-    " AS new (user_id, id, generation, opened, rotated, ends, latest, address, agent, allowed, ordinal),"
+    " $8::text[], $9::text[], $10::text[], $11::bigint[]) WITH ORDINALITY"
+    " AS new (user_id, id, generation, opened, rotated, ends, latest, address, agent, proof, allowed, ordinal),"
     " LATERAL open_session(ROW(new.id, new.user_id, new.generation, new.opened, new.rotated, new.ends, new.latest,"
-    " new.address, new.agent, floor(new.ends / 86400)::integer)::sessions,"
+    " new.address, new.agent, floor(new.ends / 86400)::integer, new.proof)::sessions,"
     " new.allowed, NULL, NULL, NULL, NULL) AS s",
     batched=True,
 )

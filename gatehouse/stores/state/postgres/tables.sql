@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS gatehouse_state.sessions (
   agent text NOT NULL,
   day integer NOT NULL
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE gatehouse_state.sessions ADD COLUMN IF NOT EXISTS proof text NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS sessions_by_user ON gatehouse_state.sessions (user_id, opened);
 CREATE INDEX IF NOT EXISTS sessions_by_day ON gatehouse_state.sessions (day);
 

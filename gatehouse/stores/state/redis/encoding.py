@@ -1,7 +1,7 @@
 """How keys and values are written in Redis: text that a person can read and a script can take apart.
 
-A session is stored as `generation opened rotated ends latest address agent`, where `latest` is its absolute end;
-failures as `failures since level until`.
+A session is stored as `generation opened rotated ends latest address/proof agent`, where `latest` is its absolute end,
+and 0.1.0 writes no proof; failures as `failures since level until`.
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ def ttl_seconds(expires: float, now: float) -> int:
 
 def pack_session(session: Session) -> bytes:
     times = " ".join(map(repr, (session.opened, session.rotated, session.ends, session.absolute_end)))
-    return encode_text(f"{session.generation} {times} {session.address} {session.agent}")
+    origin = f"{session.address}/{session.proof}" if session.proof else session.address
+    return encode_text(f"{session.generation} {times} {origin} {session.agent}")
 
 
 def unpack_session(session_id: str, packed: bytes, epoch: bytes | None) -> Session:
     text = packed.decode("utf-8", "surrogatepass")
-    generation, opened, rotated, ends, absolute_end, address, agent = text.split(" ", 6)
+    generation, opened, rotated, ends, absolute_end, origin, agent = text.split(" ", 6)
+    address, _, proof = origin.partition("/")
     return Session(
         session_id,
         int(session_id.partition("-")[0]),
@@ -64,6 +66,7 @@ def unpack_session(session_id: str, packed: bytes, epoch: bytes | None) -> Sessi
         float(absolute_end),
         address,
         agent,
+        proof,
         int(epoch or 0),
     )
 

@@ -25,7 +25,7 @@ from gatehouse.stores.state.protocol import (
 from gatehouse.stores.state.session_rules import is_reused
 from gatehouse.stores.state.sqlite import ended_log
 from gatehouse.stores.state.sqlite.commit_detector import CommitDetector
-from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, create, day_of
+from gatehouse.stores.state.sqlite.file import INSERT_SESSION, SESSION_COLUMNS, connect, create, day_of, session_row
 from gatehouse.stores.state.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ SWEEP_BATCH = 500
 # Sessions whose status is cached. A commit invalidates all of them, so there is no point in more.
 STATUS_CACHE_SIZE = 4_096
 
-_COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent"
 _EPOCH = "coalesce((SELECT epoch FROM epochs WHERE epochs.user = sessions.user), 0)"
-_WITH_EPOCH = f"{_COLUMNS}, {_EPOCH}"
+_WITH_EPOCH = f"{SESSION_COLUMNS}, {_EPOCH}"
 _STATUS = f"SELECT user, ends, {_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608 - constants only, as below
 _READ = f"SELECT {_WITH_EPOCH} FROM sessions WHERE id = ?"  # noqa: S608
 _OF_USER = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? ORDER BY opened, id"  # noqa: S608
@@ -64,7 +63,7 @@ def live_sessions(path: Path, now: float) -> Iterator[Session]:
     """Every live session, for a move to another engine. Read lazily, so that a million fit."""
     connection = connect(path)
     try:
-        query = f"SELECT {_COLUMNS} FROM sessions s WHERE s.ends > ? ORDER BY s.id"  # noqa: S608 - constants only
+        query = f"SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.ends > ? ORDER BY s.id"  # noqa: S608 - constants only
         for row in connection.execute(query, (now,)):
             yield Session._make((*row, 0))
     finally:
@@ -100,7 +99,7 @@ class SQLiteState:
         self, session: Session, sessions_per_user: int, end_record: EndRecord | None = None
     ) -> tuple[Session, Sequence[Session]]:
         def work(db: apsw.Connection) -> tuple[Session, list[Session]]:
-            db.execute(INSERT_SESSION, (*session[:9], day_of(session.ends)))
+            db.execute(INSERT_SESSION, session_row(session))
             [opened] = [Session._make(row) for row in db.execute(_READ, (session.id,))]
             [(number,)] = db.execute("SELECT count(*) FROM sessions WHERE user = ?", (session.user,))
             if number <= sessions_per_user:
@@ -278,7 +277,7 @@ class SQLiteState:
     async def sweep(self, now: float) -> Swept:
         def work(db: apsw.Connection) -> Swept:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
+                f"SELECT {SESSION_COLUMNS} FROM sessions WHERE day <= ? AND ends <= ? LIMIT ?",  # noqa: S608 - constants only
                 (day_of(now - EXPIRED_KEPT_SECONDS), now - EXPIRED_KEPT_SECONDS, SWEEP_BATCH),
             ).fetchall()
             more = len(rows) == SWEEP_BATCH

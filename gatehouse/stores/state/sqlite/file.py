@@ -12,13 +12,15 @@ from gatehouse.stores.errors import StoreUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = 2
+    from gatehouse.stores.state.protocol import Session
+
+VERSION = 3
 # Names from 0.1.0: `strikes` holds failures and lockouts, `marks` flags, and `latest` is `absolute_end`.
 SCHEMA = """
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY, user INTEGER NOT NULL, generation INTEGER NOT NULL, opened REAL NOT NULL,
   rotated REAL NOT NULL, ends REAL NOT NULL, latest REAL NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL,
-  day INTEGER NOT NULL
+  day INTEGER NOT NULL, proof TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX sessions_by_user ON sessions (user, opened);
 CREATE INDEX sessions_by_day ON sessions (day);
@@ -58,11 +60,18 @@ ALTER TABLE sessions ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
 UPDATE sessions SET day = CAST(ends / 86400 AS INTEGER);
 CREATE INDEX sessions_by_day ON sessions (day);
 """,
+    2: "ALTER TABLE sessions ADD COLUMN proof TEXT NOT NULL DEFAULT '';",
 }
 
-INSERT_SESSION = "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+SESSION_COLUMNS = "id, user, generation, opened, rotated, ends, latest, address, agent, proof"
+INSERT_SESSION = f"INSERT INTO sessions ({SESSION_COLUMNS}, day) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 
 BUSY_MILLISECONDS = 5_000
+
+
+def session_row(session: Session) -> tuple[apsw.SQLiteValue, ...]:
+    """The values of `INSERT_SESSION`."""
+    return (*session[:10], day_of(session.ends))
 
 
 def day_of(at: float) -> int:
