@@ -23,7 +23,8 @@ from gatehouse.api.http.request import Request
 from gatehouse.api.http.response import Headers, Response, Stream, failure, plain_failure
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
-from gatehouse.auth.refusals import NotAllowed, Refused
+from gatehouse.auth.audit import Event
+from gatehouse.auth.refusals import EscalationRefused, NotAllowed, Refused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, UnstorableValue
 
@@ -98,6 +99,7 @@ class App:
         )
 
     async def _dispatch(self, request: Request, route: Route | None, methods: Methods | None) -> Response:
+        principal: Principal | None = None
         try:
             if methods is None:
                 raise NoSuchPath(request.path)
@@ -111,6 +113,9 @@ class App:
                 await request.body(route.body_limit)
                 principal = await self._authorize(request, route)
             return await route.endpoint(request, principal)
+        except EscalationRefused as refusal:
+            self._record_escalation(refusal, request, principal)
+            return self._failure(refusal, request)
         except (Refused, Missing, Duplicate, InUse, UnstorableValue) as refusal:
             return self._failure(refusal, request)
         except StoreUnavailable as outage:
@@ -120,6 +125,12 @@ class App:
             # The last-resort handler: the log gets the whole error, the caller only that there was one.
             log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
+
+    def _record_escalation(self, refusal: EscalationRefused, request: Request, principal: Principal | None) -> None:
+        """Somebody tried to reach for more than they hold: an operator may want to know."""
+        detail = {"path": request.path[:LOGGED_LENGTH], "method": request.method, "refused": str(refusal)}
+        actor = principal.claims.user if principal else None
+        self._service.audit.record(Event.ESCALATION_REFUSED, request.client, actor=actor, detail=detail)
 
     async def _authorize(self, request: Request, route: Route) -> Principal:
         principal = await self._authenticate(request.bearer())

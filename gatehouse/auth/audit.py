@@ -64,6 +64,9 @@ class Event(StrEnum):
     MENU_CHANGED = "menu.changed"
     MENU_DELETED = "menu.deleted"
     LIMIT_LIFTED = "limit.lifted"
+    DELIVERY_GIVEN_UP = "delivery.given_up"
+    ESCALATION_REFUSED = "escalation.refused"
+    USERS_EXPORTED = "users.exported"
     KEY_ADDED = "key.added"
     KEY_RETIRED = "key.retired"
     SECRET_ROTATED = "secret.rotated"
@@ -153,6 +156,9 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
 )
 
 
+_LOGGED = ("user", "session", "address", "request", "reason", "actor")
+
+
 class ClientInfo(NamedTuple):
     """Where a request comes from; who sends it is the `Principal`.
 
@@ -184,45 +190,59 @@ class Audit:
         actor: int | None = None,
     ) -> None:
         """`actor` is the user who did it, if it was done to another user or to none."""
-        self.counts[event.value, reason.value if reason else ""] += 1
         if (event, reason) in AGGREGATED:
+            self._count(event.value, reason)
             self._aggregates.add((event, reason), client.address)
-        else:
-            self._store(event, client, user=user, session=session, reason=reason, detail=detail, actor=actor)
+            return
+        entry = self.entry(event, client, user=user, session=session, reason=reason, detail=detail, actor=actor)
+        self.announce(entry)
+        self.writer.add(entry)
 
-    def _store(
+    def entry(
         self,
         event: Event,
         client: ClientInfo,
         *,
         user: int | None = None,
         session: str | None = None,
-        reason: Reason | None,
-        detail: Mapping[str, object] | None,
+        reason: Reason | None = None,
+        detail: Mapping[str, object] | None = None,
         actor: int | None = None,
-    ) -> None:
-        encoded = msgspec.json.encode(detail).decode() if detail else None
-        address, request = client.address or None, client.request_id or None
-        agent = client.user_agent[:USER_AGENT_MAX_LENGTH] or None
-        tag = reason.value if reason else None
-        if self._log.is_enabled_for(logging.INFO):
-            facts = {
-                "user": user,
-                "session": session,
-                "address": address,
-                "request": request,
-                "reason": tag,
-                "actor": actor,
-            }
-            known = {name: value for name, value in facts.items() if value is not None}
-            self._log.info(event.value, **known | dict(detail or {}))
-        self.writer.add(
-            AuditEntry(0, self._clock(), event.value, user, session, address, request, tag, encoded, actor, agent)
+    ) -> AuditEntry:
+        """An entry for the caller to store, in the transaction of what it tells of; `announce` it after the commit."""
+        return AuditEntry(
+            0,
+            self._clock(),
+            event.value,
+            user,
+            session,
+            client.address or None,
+            client.request_id or None,
+            reason.value if reason else None,
+            msgspec.json.encode(detail).decode() if detail else None,
+            actor,
+            client.user_agent[:USER_AGENT_MAX_LENGTH] or None,
         )
+
+    def announce(self, entry: AuditEntry) -> None:
+        """To the metrics and the log."""
+        self._count(entry.event, entry.reason)
+        self._log_entry(entry)
+
+    def _count(self, event: str, reason: str | None) -> None:
+        self.counts[event, reason or ""] += 1
+
+    def _log_entry(self, entry: AuditEntry) -> None:
+        if self._log.is_enabled_for(logging.INFO):
+            facts = {name: getattr(entry, name) for name in _LOGGED}
+            known = {name: value for name, value in facts.items() if value is not None}
+            self._log.info(entry.event, **known | (msgspec.json.decode(entry.detail) if entry.detail else {}))
 
     def _store_aggregate(self, kind: tuple[Event, Reason | None], found: Aggregate) -> None:
         event, reason = kind
-        self._store(event, ClientInfo(found.address), reason=reason, detail=found.detail(self._clock()))
+        entry = self.entry(event, ClientInfo(found.address), reason=reason, detail=found.detail(self._clock()))
+        self._log_entry(entry)
+        self.writer.add(entry)
 
     @property
     def queued(self) -> int:

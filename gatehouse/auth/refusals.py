@@ -166,11 +166,15 @@ class NotAllowed(Refused):
     """The caller is known, and may not do this."""
 
 
-class CannotGrant(NotAllowed):
+class EscalationRefused(NotAllowed):
+    """The caller reaches for more than the caller has. Recorded, unlike a perm that is missing."""
+
+
+class CannotGrant(EscalationRefused):
     """The caller would grant a role, a menu or a perm that the caller does not have."""
 
 
-class CannotManage(NotAllowed):
+class CannotManage(EscalationRefused):
     """The change is to a user who has more perms than the caller."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from gatehouse.auth.accounts.activity_log import by_command_line
+from gatehouse.auth.accounts.activity_log import way_of
 from gatehouse.auth.audit import Event
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment
@@ -91,7 +91,8 @@ async def audit(
     """Show the audit trail: who did what, from where, when and why.
 
     Every login, failure, refresh, logout, end of a session and change by an operator is an event. USER is the user whom
-    the event is about, BY who changed something: another user, or the command line. The newest events are shown, oldest
+    the event is about, BY who changed something: another user, or the command line or an import with the name of the
+    operating system's user who ran it. The newest events are shown, oldest
     first.
 
     \b
@@ -161,8 +162,13 @@ class _Watch:
             "reason": entry.reason,
             "detail": _Detail(msgspec.json.decode(entry.detail)) if entry.detail else None,
             "actor": entry.actor,
-            "by": "command line" if by_command_line(entry) else await self._name(entry.actor),
+            "by": await self._by(entry),
         }
+
+    async def _by(self, entry: AuditEntry) -> str | None:
+        if way := way_of(entry):
+            return f"{way.value[0]} ({entry.agent})" if entry.agent else way.value[0]
+        return await self._name(entry.actor)
 
     async def _name(self, user: int | None) -> str | None:
         if user is None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gatehouse.auth.audit import Event
 from gatehouse.cli.output import echo
 from gatehouse.cli.progress import progress_bars
-from gatehouse.cli.with_service import with_service
+from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.file_format import FileFormat, format_of
 
@@ -51,4 +52,6 @@ async def export(service: Service, file: Path, file_format: str | None, *, with_
             with_hashes=with_hashes,
             progress=partial(report, "users"),
         )
+    detail = {"users": count, "with_hashes": with_hashes}
+    service.audit.record(Event.USERS_EXPORTED, CLI_CLIENT, detail=detail)
     echo(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}.")

@@ -109,6 +109,7 @@ async def _import(service: Service, source: Source, *, dry_run: bool, overwrite:
         database=service.database,
         state=service.state,
         sessions=service.sessions,
+        outbox=service.outbox,
         clock=service.clock,
         dry_run=dry_run,
         overwrite_passwords=overwrite,

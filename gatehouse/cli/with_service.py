@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 import click
 
 from gatehouse import logs, settings
-from gatehouse.auth.accounts.authority import OPERATOR
+from gatehouse.auth.accounts.authority import CLI_ADDRESS
+from gatehouse.auth.audit import ClientInfo
+from gatehouse.os_user import os_user
 from gatehouse.service import open_service
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.errors import StoreUnavailable
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-# What the audit trail records for the operator, who has no address and no request.
-CLI_CLIENT = OPERATOR.client
+# What the audit trail records for the operator: the operating system's name in place of a browser's.
+CLI_CLIENT = ClientInfo(CLI_ADDRESS, os_user())
 
 ID = click.IntRange(1, 2**63 - 1)
 """The number of a user or a department."""

@@ -88,6 +88,7 @@ def _open_accounts(core: Core, client: ClientInfo | None) -> Accounts:
         transactions=AccountTransactions(core.stores.database, is_administrator_role),
         hashes=core.hashes,
         state=core.state,
+        outbox=core.outbox,
         sessions=core.sessions,
         audit=core.audit,
         clock=core.clock,

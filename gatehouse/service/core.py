@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.keys.ring import KeyRing
 from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
+from gatehouse.auth.outbox import Outbox
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
 from gatehouse.master_secret import read_secrets
@@ -25,6 +26,7 @@ class Core(NamedTuple):
     clock: Callable[[], float]
     stores: Stores
     audit: Audit
+    outbox: Outbox
     ring: KeyRing
     hashes: HashPool
     throttle: Throttle
@@ -44,6 +46,7 @@ def open_core(settings: Settings, clock: Callable[[], float]) -> Core:
         clock=clock,
         stores=stores,
         audit=audit,
+        outbox=Outbox(stores.outbox, audit, clock),
         ring=KeyRing(stores.keys, secrets, clock, token_ttl=settings.access_ttl),
         hashes=HashPool(_hash_threads(settings), settings.hash_queue),
         throttle=_open_throttle(settings, stores.state, clock),

@@ -194,6 +194,7 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
     async for finding in _second_factor_roles(service):
         yield finding
     yield await _keys(service)
+    yield await _outbox(service)
     yield await _clock(service)
 
 
@@ -202,6 +203,19 @@ async def _users(service: Service) -> Finding:
     if number == 0:
         return warn("users", "none: nobody can log in", "start `gatehouse serve` once, or `gatehouse user add NAME`")
     return ok("users", f"{number} user(s)")
+
+
+async def _outbox(service: Service) -> Finding:
+    waiting, given_up = await service.outbox.backlog()
+    if given_up:
+        return fail(
+            "outbox", f"{given_up} given up, {waiting} waiting", "see `gatehouse audit --event delivery.given_up`"
+        )
+    if waiting:
+        return warn(
+            "outbox", f"{waiting} waiting: state was unavailable after a change", "a running node delivers them"
+        )
+    return ok("outbox", "nothing waits to be delivered")
 
 
 async def _second_factor_roles(service: Service) -> AsyncIterator[Finding]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha import Challenges
     from gatehouse.auth.login.login_history import LoginHistory
+    from gatehouse.auth.outbox import Outbox
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed
     from gatehouse.auth.sessions.event_delivery import EventDelivery
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 SWEEP_SECONDS = 30.0
 PRUNE_SECONDS = 3600.0
+OUTBOX_SECONDS = 2.0
 KEYS_RETRY_SECONDS = 0.5
 
 log = logs.named("gatehouse")
@@ -70,6 +72,7 @@ class Service:
     key_ring: KeyRing
     key_rotation: KeyRotation
     audit: Audit
+    outbox: Outbox
     hash_pool: HashPool
     captcha_challenges: Challenges
     throttle: Throttle
@@ -100,6 +103,7 @@ class Service:
             log.warning("database unavailable, signing keys not loaded yet", problem=str(problem))
         self.audit.start()
         self.tasks.append(asyncio.create_task(run_every(SWEEP_SECONDS, self._sweep)))
+        self.tasks.append(asyncio.create_task(run_every(OUTBOX_SECONDS, self.outbox.deliver_due)))
         self.tasks.append(asyncio.create_task(run_every(PRUNE_SECONDS, self.prune_audit)))
         self.tasks.append(asyncio.create_task(self._reload_keys_forever()))
 
@@ -172,6 +176,7 @@ def open_service(
         key_ring=core.ring,
         key_rotation=_open_key_rotation(core),
         audit=core.audit,
+        outbox=core.outbox,
         hash_pool=core.hashes,
         throttle=core.throttle,
         sessions=core.sessions,

@@ -13,6 +13,7 @@ from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore
 from gatehouse.stores.accounts.login_days import LoginDays
 from gatehouse.stores.accounts.login_places import LoginPlaces
 from gatehouse.stores.accounts.menus import Menus
+from gatehouse.stores.accounts.outbox import OutboxStore
 from gatehouse.stores.accounts.passkeys import Passkeys
 from gatehouse.stores.accounts.roles import Roles
 from gatehouse.stores.accounts.user_search import UserSearch
@@ -37,6 +38,7 @@ class Stores(NamedTuple):
     login_days: LoginDays
     login_places: LoginPlaces
     trail: AuditTrail
+    outbox: OutboxStore
     state: State
 
 
@@ -56,6 +58,7 @@ def open_stores(settings: Settings) -> Stores:
         login_days=LoginDays(database),
         login_places=LoginPlaces(database),
         trail=AuditTrail(database),
+        outbox=OutboxStore(database),
         state=open_state(settings),
     )
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gatehouse.auth.accounts.authority import IMPORT_ADDRESS
 from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
+from gatehouse.auth.accounts.effects import EndedUser, StateEffects, new_delivery
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
+from gatehouse.os_user import os_user
 from gatehouse.stores.accounts.audit_trail import AuditEntry
 from gatehouse.stores.accounts.bulk import AddedUser, Batch, Bulk, ChangedUser
 from gatehouse.stores.accounts.departments import Department, Departments
@@ -28,15 +31,17 @@ from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles, moved_to_t
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from gatehouse.auth.outbox import Outbox
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.bulk import ExistingUser
     from gatehouse.stores.accounts.database import Database
+    from gatehouse.stores.accounts.users import User
     from gatehouse.stores.state.protocol import State
     from gatehouse.transfer.plan import UserChange
     from gatehouse.transfer.rows import Source, SourceDepartment, SourceRole, SourceUser
 
-# What the audit trail records as the client.
-IMPORT_CLIENT = ClientInfo(address="import")
+# What the audit trail records as the client, with the operating system's name of who runs it.
+IMPORT_CLIENT = ClientInfo(IMPORT_ADDRESS, os_user())
 
 
 class Importer:
@@ -46,6 +51,7 @@ class Importer:
         database: Database,
         state: State,
         sessions: Sessions,
+        outbox: Outbox,
         clock: Callable[[], float],
         dry_run: bool = False,
         overwrite_passwords: bool = False,
@@ -58,6 +64,7 @@ class Importer:
         self._departments = Departments(database)
         self._state = state
         self._sessions = sessions
+        self._outbox = outbox
         self._clock = clock
         self._dry_run = dry_run
         self._overwrite_passwords = overwrite_passwords
@@ -193,17 +200,8 @@ class Importer:
             if "password_hash" in change.values:
                 user_id = change.existing.user.id
                 await self._sessions.end_all(user_id, SessionEndReason.PASSWORD, IMPORT_CLIENT, change_pending=True)
-        await self._bulk.write_users(batch)
-        await self._state.raise_epochs(
-            [user.id for user in removed] + [change.existing.user.id for change in decided.changed], self._clock()
-        )
-        for user in removed:
-            await self._sessions.end_all(user.id, SessionEndReason.DELETED, IMPORT_CLIENT)
-        for change in decided.changed:
-            if change.values.get("enabled") is False:
-                await self._sessions.end_all(change.existing.user.id, SessionEndReason.DISABLED, IMPORT_CLIENT)
-            elif "password_hash" in change.values:
-                await self._sessions.end_all(change.existing.user.id, SessionEndReason.PASSWORD, IMPORT_CLIENT)
+        effects = _effects(removed, decided.changed)
+        await self._outbox.deliver_now(await self._bulk.write_users(batch, new_delivery(effects, self._clock())))
 
     def _entries(self, change: UserChange) -> list[AuditEntry]:
         user, values = change.existing.user.id, change.values
@@ -229,7 +227,19 @@ class Importer:
             request=None,
             reason=None,
             detail=msgspec.json.encode(detail).decode() if detail else None,
+            agent=IMPORT_CLIENT.user_agent,
         )
+
+
+def _effects(removed: Sequence[User], changed: Sequence[UserChange]) -> StateEffects:
+    ended = [EndedUser(user.id, SessionEndReason.DELETED) for user in removed]
+    for change in changed:
+        if change.values.get("enabled") is False:
+            ended.append(EndedUser(change.existing.user.id, SessionEndReason.DISABLED))
+        elif "password_hash" in change.values:
+            ended.append(EndedUser(change.existing.user.id, SessionEndReason.PASSWORD))
+    users = {*(user.id for user in removed), *(change.existing.user.id for change in changed)}
+    return StateEffects(users, ended, client=IMPORT_CLIENT)
 
 
 def _department(row: SourceDepartment, existing: Department) -> Department:

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from gatehouse.auth.audit import Event
+from gatehouse.os_user import os_user
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGIN, LOGOUT, bearer, credentials, login
@@ -64,7 +65,8 @@ def test_the_table_says_who_made_a_change(client: httpx.Client, typed: Terminal,
     (by_api,) = eventually(typed, "--user", f"{somebody}-2", number=1)
     (by_command,) = events(typed, "--user", somebody)
     assert (by_api["event"], by_api["actor"], by_api["by"]) == ("user.added", 1, "admin")
-    assert (by_command["event"], by_command["actor"], by_command["by"]) == ("user.added", None, "command line")
+    by = f"command line ({os_user()})"
+    assert (by_command["event"], by_command["actor"], by_command["by"]) == ("user.added", None, by)
     login(client, username=somebody, password=PASSPHRASE)
     assert eventually(typed, "--user", somebody, number=2)[-1]["by"] is None
     heading, _, row = typed("audit", "--user", f"{somebody}-2").done().splitlines()

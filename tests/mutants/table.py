@@ -536,23 +536,21 @@ ACCOUNTS = (
     Mutant(
         "disabling a user ends the sessions",
         USERS,
-        "            await self._effects.end_sessions(actor, user, SessionEndReason.DISABLED)\n",
-        "            pass\n",
+        "                change.end_sessions(user, SessionEndReason.DISABLED)\n",
+        "                pass\n",
         (f"{AUDIT_TESTS}::test_disabling_and_deleting_are_told_apart",),
     ),
     Mutant(
         "a new password ends the other sessions, before it is written too",
         USERS,
-        "        await self._effects.end_sessions("
-        "actor, user, reason, except_session=except_session, change_pending=True)\n",
+        "        await self._effects.end_sessions_before(actor, user, except_session=except_session)\n",
         "",
         (f"{PASSWORD_TESTS}::test_a_store_that_fails_right_after_the_write_leaves_no_other_session",),
     ),
     Mutant(
         "a new password ends the sessions that opened meanwhile",
         USERS,
-        "        await self._effects.end_sessions("
-        "actor, user, SessionEndReason.PASSWORD, except_session=except_session)\n",
+        "    change.end_sessions(user, SessionEndReason.PASSWORD, except_session=except_session)\n",
         "",
         (f"{PASSWORD_TESTS}::test_a_login_just_before_the_new_password_is_written_ends_with_the_others",),
     ),
@@ -664,9 +662,9 @@ SECRETS = (
     Mutant(
         "the query string of a refresh reaches no log",
         APP,
-        "            return self._failure(refusal, request)\n",
-        '            log.debug("refused", path=request.path, query=request._scope.query_string)\n'
-        "            return self._failure(refusal, request)\n",
+        "        principal: Principal | None = None\n",
+        "        principal: Principal | None = None\n"
+        '        log.debug("asked", path=request.path, query=request._scope.query_string)\n',
         ("tests/auth/keys/test_secrets.py::test_logs_audit_and_metrics_hold_no_secret",),
     ),
 )

@@ -66,7 +66,12 @@ def old_console(path: Path, version: Version) -> str:
 def bring(gatehouse: InProcess, source: Source, *, dry_run: bool = False) -> Summary:
     service = gatehouse.service
     importer = Importer(
-        database=service.database, state=service.state, sessions=service.sessions, clock=service.clock, dry_run=dry_run
+        database=service.database,
+        state=service.state,
+        sessions=service.sessions,
+        outbox=service.outbox,
+        clock=service.clock,
+        dry_run=dry_run,
     )
     return gatehouse.run(importer.run(source))
 
@@ -79,6 +84,7 @@ def bring_youlai(gatehouse: InProcess, url: str, *, dry_run: bool = False) -> Su
                 database=service.database,
                 state=service.state,
                 sessions=service.sessions,
+                outbox=service.outbox,
                 clock=service.clock,
                 dry_run=dry_run,
             ).run(source)

@@ -15,6 +15,7 @@ import pytest
 
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.bulk import Batch, Bulk
+from gatehouse.stores.accounts.outbox import NewDelivery
 from gatehouse.transfer.files import UserFile
 from gatehouse.transfer.importer import Importer
 from tests.support.inprocess import InProcess
@@ -49,8 +50,8 @@ def test_sessions_of_an_old_password_are_gone_if_the_run_stops_after_the_new_one
     file.write_text(json.dumps({"username": "admin", "passwordHash": hash_password("another passphrase")}) + "\n")
     write_users = Bulk.write_users
 
-    async def stop_after(bulk: Bulk, batch: Batch) -> None:
-        await write_users(bulk, batch)
+    async def stop_after(bulk: Bulk, batch: Batch, new: NewDelivery) -> None:
+        await write_users(bulk, batch, new)
         raise KeyboardInterrupt
 
     with InProcess(tmp_path / "data") as gatehouse:
@@ -59,6 +60,7 @@ def test_sessions_of_an_old_password_are_gone_if_the_run_stops_after_the_new_one
             database=service.database,
             state=service.state,
             sessions=service.sessions,
+            outbox=service.outbox,
             clock=service.clock,
             overwrite_passwords=True,
         )

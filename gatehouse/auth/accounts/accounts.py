@@ -20,6 +20,7 @@ from gatehouse.stores.errors import Missing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gatehouse.auth.outbox import Outbox
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.accounts.departments import Departments
@@ -45,6 +46,7 @@ class Accounts:
         transactions: AccountTransactions,
         hashes: HashPool,
         state: State,
+        outbox: Outbox,
         sessions: Sessions,
         audit: Audit,
         clock: Callable[[], float],
@@ -55,11 +57,13 @@ class Accounts:
         self.departments = departments
         self.user_search = user_search
         self.menus = menus
-        self.effects = Effects(state=state, sessions=sessions, audit=audit, clock=clock)
+        self.effects = Effects(
+            transactions=transactions, outbox=outbox, state=state, sessions=sessions, audit=audit, clock=clock
+        )
         self.user_changes = UserChanges(transactions, self.effects, hashes)
-        self.role_changes = RoleChanges(transactions, self.effects)
-        self.department_changes = DepartmentChanges(transactions, self.effects)
-        self.menu_changes = MenuChanges(transactions, self.effects)
+        self.role_changes = RoleChanges(self.effects)
+        self.department_changes = DepartmentChanges(self.effects)
+        self.menu_changes = MenuChanges(self.effects)
         self._operator = Actor(None, client=client or ClientInfo())
 
     # Users
@@ -81,21 +85,6 @@ class Accounts:
     async def set_password(self, username: str, hashed: str) -> None:
         """Store the hash of a password that an operator has chosen; all sessions end."""
         await self.user_changes.set_password(self._operator, await self._id_of(username), hashed)
-
-    async def replace_own_password(
-        self, user: int, checked: str, hashed: str, client: ClientInfo, *, except_session: str | None = None
-    ) -> bool:
-        """Store the hash of a password that the user has chosen; all sessions but `except_session` end.
-
-        False, and no password changed, if the stored hash is no longer the one that was checked: an operator who sets a
-        password while its owner changes it must win.
-        """
-        actor = Actor(None, client=client)  # nobody else: the trail names an actor only where that is another user
-        await self.user_changes.password_will_change(actor, user, except_session=except_session)
-        if not await self.users.replace_password_hash(user, checked, hashed):
-            return False
-        await self.user_changes.password_changed(actor, user, except_session=except_session)
-        return True
 
     async def disable_user(self, username: str) -> None:
         await self.user_changes.edit(self._operator, await self._id_of(username), {"enabled": False})

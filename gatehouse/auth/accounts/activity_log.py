@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.accounts.authority import OPERATOR
+from gatehouse.auth.accounts.authority import CLI_ADDRESS, IMPORT_ADDRESS
 from gatehouse.stores.accounts.audit_trail import AuditEntry, TrailFilter
 from gatehouse.stores.accounts.login_days import Logins, day_of
 
@@ -56,6 +57,9 @@ TITLES = {
     "qr.confirmed": ("Login by QR code confirmed", "确认扫码登录"),
     "qr.refused": ("Login by QR code refused", "拒绝扫码登录"),
     "limit.lifted": ("Limit lifted", "解除限制"),
+    "escalation.refused": ("Refused: more than the actor may do", "越权操作被拒绝"),
+    "users.exported": ("Users exported", "导出用户"),
+    "delivery.given_up": ("State could not be told of a change", "变更未能同步到会话存储"),
     "key.added": ("Signing key added", "新增签名密钥"),
     "key.retired": ("Signing key retired", "停用签名密钥"),
     "secret.rotated": ("Master secret replaced", "更换主密钥"),
@@ -64,10 +68,22 @@ TITLES = {
 }
 
 
+class Way(Enum):
+    """By which way an operator acted who is no user. In English and Chinese."""
+
+    COMMAND_LINE = ("command line", "命令行")
+    IMPORT = ("import", "导入")
+
+
+# What stands in place of an address.
+_WAYS = {CLI_ADDRESS: Way.COMMAND_LINE, IMPORT_ADDRESS: Way.IMPORT}
+
+
 class LogEntry(NamedTuple):
     event: AuditEntry
-    operator: str  # who did it, as far as there is a name; empty for the command line
+    operator: str  # who did it, as far as there is a name; of the operating system for the command line and an import
     concerned: str  # the user it was done to, if not the actor
+    way: Way | None = None
 
 
 class Day(NamedTuple):
@@ -120,9 +136,9 @@ class ActivityLog:
         return [Day(_date(day), days.get(day, Logins(0, 0)), failures.get(day, 0)) for day in range(start, end + 1)]
 
 
-def by_command_line(event: AuditEntry) -> bool:
-    """Whether the operator typed a command: such an event has no actor, and this in place of an address."""
-    return event.actor is None and event.address == OPERATOR.client.address
+def way_of(event: AuditEntry) -> Way | None:
+    """The way of an operator who typed a command. Then the agent is the operator's name in the operating system."""
+    return _WAYS.get(event.address or "") if event.actor is None else None
 
 
 def _date(day: int) -> str:
@@ -136,8 +152,8 @@ def _events_titled(keywords: str) -> list[str]:
 
 def _entry(event: AuditEntry, names: dict[int, str]) -> LogEntry:
     concerned = names.get(event.user, f"#{event.user}") if event.user is not None else ""
-    if by_command_line(event):
-        return LogEntry(event, "", concerned)
+    if way := way_of(event):
+        return LogEntry(event, event.agent or "", concerned, way)
     if event.actor is None:
         return LogEntry(event, concerned or event.address or "", "")
     return LogEntry(event, names.get(event.actor, f"#{event.actor}"), concerned if event.user != event.actor else "")

@@ -47,7 +47,9 @@ class Actor:
         return self.holds_everything or (ADMIN in self.roles and not lacking_perms(self.perms, MANAGEMENT_PERMS))
 
 
-OPERATOR = Actor(None, client=ClientInfo(address="cli"))
+# What the trail has in place of an address for an operator, who has neither an address nor a request.
+CLI_ADDRESS, IMPORT_ADDRESS = "cli", "import"
+OPERATOR = Actor(None, client=ClientInfo(address=CLI_ADDRESS))
 
 
 class RoleGrant(NamedTuple):

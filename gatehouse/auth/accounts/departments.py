@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
-    from gatehouse.stores.accounts.transactions import AccountTransactions
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "name": lambda name: policy.check_text("department name", name),
@@ -28,21 +27,21 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 class DepartmentChanges:
-    def __init__(self, transactions: AccountTransactions, effects: Effects) -> None:
-        self._transactions = transactions
+    def __init__(self, effects: Effects) -> None:
         self._effects = effects
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
         check_fields(values, _CHECKS)
-        async with self._transactions.begin() as transaction:
-            department = await transaction.add_department(**{"created": self._effects.now, **values})
-        self._effects.record(Event.DEPARTMENT_ADDED, actor, department=department)
+        async with self._effects.change(actor) as change:
+            department = await change.transaction.add_department(**{"created": self._effects.now, **values})
+            change.record(Event.DEPARTMENT_ADDED, department=department)
         return department
 
     async def edit(self, actor: Actor, department: int, values: dict[str, Any]) -> None:
         check_fields(values, _CHECKS)
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             before = await transaction.department(department)
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             # To disable a department, or move it below a disabled one, removes the perms of everybody in it; to enable
@@ -58,13 +57,13 @@ class DepartmentChanges:
                 held = await transaction.roles(await transaction.roles_in(department, but=actor.user))
                 if not all(authority.may_grant(actor, role) for role in grants(held)):
                     raise CannotManage(f"somebody in department {department} holds more than user {actor.user}")
-        await self._effects.invalidate(people)
-        if values:
-            self._effects.record(Event.DEPARTMENT_CHANGED, actor, department=department, changed=sorted(values))
+            change.invalidate(people)
+            if values:
+                change.record(Event.DEPARTMENT_CHANGED, department=department, changed=sorted(values))
 
     async def delete(self, actor: Actor, departments: Sequence[int]) -> None:
         """All of them, or none."""
-        async with self._transactions.begin() as transaction:
-            await transaction.delete_departments(departments)
-        for department in departments:
-            self._effects.record(Event.DEPARTMENT_DELETED, actor, department=department)
+        async with self._effects.change(actor) as change:
+            await change.transaction.delete_departments(departments)
+            for department in departments:
+                change.record(Event.DEPARTMENT_DELETED, department=department)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
     from gatehouse.stores.accounts.menus import Menu
-    from gatehouse.stores.accounts.transactions import AccountTransactions
 
 LAYOUT = "Layout"
 IFRAME = "iframe"
@@ -72,25 +71,26 @@ def visible_menus(
 
 
 class MenuChanges:
-    def __init__(self, transactions: AccountTransactions, effects: Effects) -> None:
-        self._transactions = transactions
+    def __init__(self, effects: Effects) -> None:
         self._effects = effects
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         values = complete_menu(values)
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             parent = values["parent"]
             check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
             menu = await transaction.add_menu(**{"created": self._effects.now, **values})
             affected = await root_users(transaction, {values["perm"]} - {""})
-        await self._effects.invalidate(affected)
-        self._effects.record(Event.MENU_ADDED, actor, menu=menu, name=values["name"])
+            change.invalidate(affected)
+            change.record(Event.MENU_ADDED, menu=menu, name=values["name"])
         return menu
 
     async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
         """Replace all values: a value that is left out is cleared."""
         values = complete_menu(values)
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             before = await transaction.menu(menu)
             parent = values["parent"]
             check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
@@ -98,24 +98,26 @@ class MenuChanges:
             if values:
                 await transaction.set_menu(menu, **values)
             affected = await root_users(transaction, values.keys() & {"perm"})
-        await self._effects.invalidate(affected)
-        if values:
-            self._effects.record(Event.MENU_CHANGED, actor, menu=menu, changed=sorted(values))
+            change.invalidate(affected)
+            if values:
+                change.record(Event.MENU_CHANGED, menu=menu, changed=sorted(values))
 
     async def delete(self, actor: Actor, menu: int) -> list[int]:
         """With everything below it. Roles keep their perms, which belong to the role and not to the button."""
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             name = (await transaction.menu(menu)).name
             menus = await transaction.all_menus()
             gone = await transaction.delete_menu(menu)
             affected = await root_users(transaction, [each.perm for each in menus if each.id in gone and each.perm])
-        await self._effects.invalidate(affected)
-        self._effects.record(Event.MENU_DELETED, actor, menu=menu, name=name, with_below=len(gone) - 1)
+            change.invalidate(affected)
+            change.record(Event.MENU_DELETED, menu=menu, name=name, with_below=len(gone) - 1)
         return gone
 
     async def assign(self, actor: Actor, role: int, wanted: Sequence[int]) -> None:
         """Replace the menus of a role. Ids of menus that no longer exist are ignored."""
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             [before] = await transaction.roles([role])
             menus = await transaction.all_menus()
             chosen = set(wanted)
@@ -144,15 +146,14 @@ class MenuChanges:
                 *await transaction.holders([role]),
                 *await root_users(transaction, denied | set(allowed)),
             ]
-        await self._effects.invalidate(affected)
-        self._effects.record(
-            Event.ROLE_CHANGED,
-            actor,
-            role=before.code,
-            menus=len(shown),
-            allowed=sorted(allowed),
-            denied=sorted(denied),
-        )
+            change.invalidate(affected)
+            change.record(
+                Event.ROLE_CHANGED,
+                role=before.code,
+                menus=len(shown),
+                allowed=sorted(allowed),
+                denied=sorted(denied),
+            )
 
 
 def _require_assignment(actor: Actor, before: RoleGrant, after: RoleGrant) -> None:

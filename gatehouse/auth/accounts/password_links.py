@@ -83,7 +83,7 @@ class PasswordLinks:
         with self._hashes.reserve(name_key(user.username)):
             hashed = await self._hashes.hash(password)
         # Only one of several uses at once finds the stored hash as the ticket describes it.
-        if not await self._accounts.replace_own_password(user.id, user.password_hash, hashed, client):
+        if not await self._accounts.user_changes.replace_own_password(user.id, user.password_hash, hashed, client):
             raise TicketGone("the password was changed since")
 
     async def _user_of(self, ticket: str) -> User:

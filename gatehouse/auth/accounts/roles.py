@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.accounts.effects import Effects
-    from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions, StoredRole
+    from gatehouse.stores.accounts.transactions import AccountTransaction, StoredRole
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "code": policy.check_role_code,
@@ -29,8 +29,7 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 class RoleChanges:
-    def __init__(self, transactions: AccountTransactions, effects: Effects) -> None:
-        self._transactions = transactions
+    def __init__(self, effects: Effects) -> None:
         self._effects = effects
 
     async def add(
@@ -45,13 +44,14 @@ class RoleChanges:
         check_perms(perms)
         authority.require_define_role(actor, None, RoleGrant(values["code"], frozenset(perms)))
         chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
             await transaction.allow(role, perms)
             await transaction.replace_departments(role, chosen)
             affected = await root_users(transaction, perms)
-        await self._effects.invalidate(affected)
-        self._effects.record(Event.ROLE_ADDED, actor, role=values["code"], perms=list(perms))
+            change.invalidate(affected)
+            change.record(Event.ROLE_ADDED, role=values["code"], perms=list(perms))
         return role
 
     async def edit(
@@ -59,7 +59,8 @@ class RoleChanges:
     ) -> None:
         """Set columns, and the chosen departments unless they are None."""
         check_fields(values, _CHECKS)
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             [before] = await transaction.roles([role])
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             chosen = _chosen(before, values, departments)
@@ -69,14 +70,15 @@ class RoleChanges:
             if chosen != before.departments:
                 await transaction.replace_departments(role, chosen)
             holders = await transaction.holders([role])
-        changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
-        await self._effects.invalidate(holders)
-        if changed:
-            self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, changed=changed)
+            changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
+            change.invalidate(holders)
+            if changed:
+                change.record(Event.ROLE_CHANGED, role=before.code, changed=changed)
 
     async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
         """All of them, or none; their users lose the perms."""
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             found = await transaction.roles(roles)
             for role in found:
                 grant = RoleGrant(role.code, role.perms)
@@ -84,24 +86,26 @@ class RoleChanges:
             perms = {perm for role in found for perm in role.perms}
             affected = [*await transaction.holders(roles), *await root_users(transaction, perms)]
             await transaction.delete_roles(roles)
-        await self._effects.invalidate(affected)
-        for role in found:
-            self._effects.record(Event.ROLE_DELETED, actor, role=role.code)
+            change.invalidate(affected)
+            for role in found:
+                change.record(Event.ROLE_DELETED, role=role.code)
 
     async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         check_perms(perms)
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
             _require_perms(actor, role, role.perms | set(perms))
             await transaction.allow(role.id, added)
             affected = [*await transaction.holders([role.id]), *await root_users(transaction, added)]
-        await self._effects.invalidate(affected)
-        self._effects.record(Event.ROLE_CHANGED, actor, role=code, allowed=list(perms))
+            change.invalidate(affected)
+            change.record(Event.ROLE_CHANGED, role=code, allowed=list(perms))
 
     async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         """Take perms away, under all of their names: one that stayed would give the same."""
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             for perm in perms:
                 if not allows(role.perms, perm):
@@ -109,14 +113,15 @@ class RoleChanges:
             _require_perms(actor, role, role.perms)
             await transaction.deny(role.id, [name for perm in perms for name in names_of(perm)])
             affected = [*await transaction.holders([role.id]), *await root_users(transaction, perms)]
-        await self._effects.invalidate(affected)
-        self._effects.record(Event.ROLE_CHANGED, actor, role=code, denied=list(perms))
+            change.invalidate(affected)
+            change.record(Event.ROLE_CHANGED, role=code, denied=list(perms))
 
     async def set_perms(self, actor: Actor, role: int, perms: Sequence[str]) -> None:
         """Replace the perms of a role. One name of a perm is enough."""
         check_perms(perms)
         wanted = {names_of(perm)[0] for perm in perms}
-        async with self._transactions.begin() as transaction:
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
             [before] = await transaction.roles([role])
             denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
             allowed = sorted(perm for perm in wanted if not allows(before.perms, perm))
@@ -124,9 +129,9 @@ class RoleChanges:
             await transaction.allow(role, allowed)
             await transaction.deny(role, denied)
             affected = [*await transaction.holders([role]), *await root_users(transaction, [*allowed, *denied])]
-        await self._effects.invalidate(affected)
-        if allowed or denied:
-            self._effects.record(Event.ROLE_CHANGED, actor, role=before.code, allowed=allowed, denied=denied)
+            change.invalidate(affected)
+            if allowed or denied:
+                change.record(Event.ROLE_CHANGED, role=before.code, allowed=allowed, denied=denied)
 
 
 async def root_users(transaction: AccountTransaction, perms: Collection[str]) -> list[int]:

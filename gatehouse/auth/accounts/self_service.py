@@ -88,7 +88,7 @@ class SelfService:
         # Hashing takes a while: if the session was ended or the password was set in that time, this change loses.
         if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
-        if not await self._accounts.replace_own_password(
+        if not await self._accounts.user_changes.replace_own_password(
             user.id, checked.user.password_hash, hashed, client, except_session=session
         ):
             raise CredentialsWrong("the password was changed by another request")

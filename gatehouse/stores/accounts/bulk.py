@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from gatehouse.stores.accounts import audit_trail
+from gatehouse.stores.accounts import audit_trail, outbox
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.departments import below
 from gatehouse.stores.accounts.menus import MenuType
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.audit_trail import AuditEntry
     from gatehouse.stores.accounts.database import Database
     from gatehouse.stores.accounts.departments import Department
+    from gatehouse.stores.accounts.outbox import Delivery, NewDelivery
     from gatehouse.stores.accounts.roles import Role
 
 
@@ -93,13 +94,14 @@ class Bulk:
                 codes.setdefault(row.user, set()).add(row.code)
         return [ExistingUser(user, frozenset(codes.get(user.id, ()))) for user in found]
 
-    async def write_users(self, batch: Batch) -> None:
+    async def write_users(self, batch: Batch, new: NewDelivery) -> Delivery:
+        """Returns what is in the outbox with it, for the caller to deliver."""
         try:
-            await self._write_users(batch)
+            return await self._write_users(batch, new)
         except IntegrityError:
             raise Duplicate("another process is changing the same users right now: run the import again") from None
 
-    async def _write_users(self, batch: Batch) -> None:
+    async def _write_users(self, batch: Batch, new: NewDelivery) -> Delivery:
         async with self._database.writing() as db:
             role_ids = {row.code: row.id for row in await db.execute(select(roles.c.code, roles.c.id))}
             entries = list(batch.removed)
@@ -118,6 +120,7 @@ class Bulk:
             if links:
                 await db.execute(insert(user_roles), links)
             await _record(db, entries)
+            return await outbox.add(db, new)
 
     async def write_roles(self, wanted: Sequence[Role], entries: Sequence[AuditEntry]) -> None:
         """Insert or update each role by its code, perms included."""

@@ -239,6 +239,20 @@ passkeys = Table(
     Column("last_used", Float(53)),
 )
 
+# What must still happen after a commit, written in the transaction that causes it. A row goes when it has happened.
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("kind", String(40), nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("created", Float(53), nullable=False),
+    # When it may be tried next. Empty: it was given up.
+    Column("due", Float(53), index=True),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    sqlite_autoincrement=True,
+)
+
 # The nodes that serve from this database, so that one which disagrees with the others can say so at its start.
 nodes = Table(
     "nodes",

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.stores.accounts import audit_trail, outbox
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.departments import DepartmentWrites, below
 from gatehouse.stores.accounts.menus import MenuWrites
 from gatehouse.stores.accounts.schema import departments, role_departments, role_perms, roles, user_roles, users
-from gatehouse.stores.accounts.users import COLUMNS, NewUser, User, insert_user, update_user
+from gatehouse.stores.accounts.users import COLUMNS, NewUser, User, insert_user, replace_password_hash, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from gatehouse.stores.accounts.audit_trail import AuditEntry
     from gatehouse.stores.accounts.database import Database
+    from gatehouse.stores.accounts.outbox import Delivery, NewDelivery
 
 ADVISORY_LOCK = 0x6761_7465_0002
 
@@ -96,6 +99,14 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
     def __init__(self, db: AsyncConnection) -> None:
         self.db = db
 
+    async def record(self, entries: Sequence[AuditEntry]) -> None:
+        if entries:
+            await audit_trail.write(self.db, entries)
+
+    async def enqueue(self, new: NewDelivery) -> Delivery:
+        """Add to the outbox."""
+        return await outbox.add(self.db, new)
+
     # Users
 
     async def targets(self, ids: Sequence[int]) -> list[Target]:
@@ -115,6 +126,10 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
 
     async def set_user(self, user: int, **values: Any) -> None:
         await update_user(self.db, user, **values)
+
+    async def replace_password_hash(self, user: int, old: str, new: str) -> bool:
+        """Set the hash if it still is `old`."""
+        return await replace_password_hash(self.db, user, old, new)
 
     async def replace_roles(self, user: int, wanted: Iterable[int]) -> None:
         await self.db.execute(delete(user_roles).where(user_roles.c.user == user))

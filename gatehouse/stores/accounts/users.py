@@ -245,10 +245,14 @@ class Users:
     async def replace_password_hash(self, user: int, old: str, new: str) -> bool:
         """Set the hash if it still is `old`: a hash made from an outdated password must not undo a change."""
         async with self._database.writing() as db:
-            result = await db.execute(
-                update(users).where(users.c.id == user, users.c.password_hash == old).values(password_hash=new)
-            )
-        return result.rowcount == 1
+            return await replace_password_hash(db, user, old, new)
+
+
+async def replace_password_hash(db: AsyncConnection, user: int, old: str, new: str) -> bool:
+    result = await db.execute(
+        update(users).where(users.c.id == user, users.c.password_hash == old).values(password_hash=new)
+    )
+    return result.rowcount == 1
 
 
 async def insert_user(db: AsyncConnection, new: NewUser) -> int:

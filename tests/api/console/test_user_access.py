@@ -115,8 +115,8 @@ def test_links_and_their_use_are_recorded(console: Console, gatehouse: InProcess
     use(gatehouse, ticket)
     gatehouse.run(gatehouse.service.audit.stop())
     events = gatehouse.run(gatehouse.service.audit_trail.read(newest=5, user=ann))
-    told = [(event.event, event.actor) for event in events if event.event.startswith("password")]
-    assert told == [("password_link.made", 1), ("password.changed", None)]
+    told = {(event.event, event.actor) for event in events if event.event.startswith("password")}
+    assert told == {("password_link.made", 1), ("password.changed", None)}
     assert ticket[:40] not in repr(events)
 
 

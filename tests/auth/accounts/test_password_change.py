@@ -7,14 +7,16 @@ import itertools
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from gatehouse.auth.accounts.effects import Effects
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
-from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess
@@ -100,15 +102,14 @@ def test_a_login_just_before_the_new_password_is_written_ends_with_the_others(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sessions before it have ended by then, and the old password is still right."""
-    mine, replace = gatehouse.login().data["accessToken"], Users.replace_password_hash
+    mine, end_before = gatehouse.login().data["accessToken"], Effects.end_sessions_before
     late: list[Answer] = []
 
-    async def after_a_login(users: Users, user: int, old: str, new: str) -> bool:
-        monkeypatch.setattr(Users, "replace_password_hash", replace)
+    async def then_a_login(effects: Effects, *given: Any, **named: Any) -> None:
+        await end_before(effects, *given, **named)
         late.append(await gatehouse.attempt())
-        return await replace(users, user, old, new)
 
-    monkeypatch.setattr(Users, "replace_password_hash", after_a_login)
+    monkeypatch.setattr(Effects, "end_sessions_before", then_a_login)
     assert gatehouse.run(change(gatehouse, mine)).code == "00000"
     assert gatehouse.me(late[0].data["accessToken"]).code == "A0230"
     assert gatehouse.me(mine).status == 200

@@ -36,7 +36,7 @@ def claims_of(data: Path, **settings: object) -> dict[str, Any]:
 def test_the_claims_that_every_token_has(tmp_path: Path) -> None:
     claims = claims_of(tmp_path / "data")
     assert set(claims) == {
-        "iss", "aud", "sub", "sid", "jti", "iat", "exp", "preferred_username", "dept", "roles",
+        "iss", "aud", "sub", "sid", "jti", "iat", "exp", "auth_time", "amr", "preferred_username", "dept", "roles",
     }  # fmt: skip
     assert (claims["sub"], claims["preferred_username"], claims["dept"], claims["roles"]) == (
         "1", "admin", 1, ["ADMIN"],

@@ -15,7 +15,7 @@ from gatehouse.api.contract.console.logs import (
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts.activity_log import TITLES, by_command_line
+from gatehouse.auth.accounts.activity_log import TITLES
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.user_agent import browser_name, system_name
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from gatehouse.auth.accounts.activity_log import LogEntry
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
-
-
-COMMAND_LINE = ("command line", "命令行")
 
 
 class LogEndpoints:
@@ -114,16 +111,18 @@ def _row(entry: LogEntry, language: str) -> LogRow:
     failed = action in {"failed", "locked"}
     title = titles[language == "zh"]
     parts = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
-    agent = event.agent or ""
-    typed = by_command_line(event)
-    operator = COMMAND_LINE[language == "zh"] if typed else entry.operator
+    agent = event.agent or "" if entry.way is None else ""
+    operator = entry.operator
+    if entry.way:
+        way = entry.way.value[language == "zh"]
+        operator = f"{way} ({entry.operator})" if entry.operator else way
     return LogRow(
         id=str(event.id),
         module=module,
         actionType=action or module,
         title=title,
         content=" ".join(part for part in parts if part),
-        operatorId="" if typed else str(event.actor or event.user or ""),
+        operatorId="" if entry.way else str(event.actor or event.user or ""),
         operatorName=operator,
         operator=operator,
         requestUri="",
