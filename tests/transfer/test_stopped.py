@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.os_user import os_user
 from gatehouse.stores.accounts.bulk import Batch, Bulk
 from gatehouse.stores.accounts.outbox import NewDelivery
 from gatehouse.transfer.files import UserFile
@@ -68,6 +69,25 @@ def test_sessions_of_an_old_password_are_gone_if_the_run_stops_after_the_new_one
         with pytest.raises(KeyboardInterrupt):
             gatehouse.run(importer.run(UserFile(file)))
         assert gatehouse.me(token).status == 401
+
+
+def test_an_import_is_recorded_with_who_ran_it_and_not_as_done_by_the_imported(tmp_path: Path) -> None:
+    file = tmp_path / "people.jsonl"
+    file.write_text(json.dumps({"username": "ann", "nickname": "Ann"}) + "\n")
+    with InProcess(tmp_path / "data") as gatehouse:
+        service = gatehouse.service
+        importer = Importer(
+            database=service.database,
+            state=service.state,
+            sessions=service.sessions,
+            outbox=service.outbox,
+            clock=service.clock,
+        )
+        gatehouse.run(importer.run(UserFile(file)))
+        token = gatehouse.login().data["accessToken"]
+        [row] = gatehouse.request("GET", "/api/v1/logs", query={"keywords": "user.added"}, token=token).data["list"]
+        assert (row["operatorName"], row["operatorId"]) == (f"import ({os_user()})", "")
+        assert "ann" in row["content"]
 
 
 def killed_on_the_way(place: Place, source: str) -> int:

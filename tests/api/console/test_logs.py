@@ -58,6 +58,15 @@ def test_the_log_says_who_did_what_from_where(gatehouse: InProcess, user: Callab
     assert console.get("logs/page", pageNum=2, pageSize=1)["list"] == [page["list"][1]]
 
 
+def test_a_refused_escalation_is_in_the_log(gatehouse: InProcess, user: Callable[..., Console]) -> None:
+    clerk = user("clerk", "sys:user:update", "sys:user:reset-password")
+    assert clerk.call("PUT", "users/1/password/reset", None, password="a quite new password").code == "A0301"
+    settled(gatehouse)
+    [refused] = Console(gatehouse).get("logs", keywords="escalation.refused")["list"]
+    assert (refused["operatorName"], refused["status"]) == ("clerk", 0)
+    assert "/api/v1/users/1/password/reset" in refused["content"]
+
+
 def test_the_log_says_who_ended_a_session(gatehouse: InProcess, user: Callable[..., Console]) -> None:
     user("clerk")
     console = Console(gatehouse)

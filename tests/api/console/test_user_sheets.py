@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook, load_workbook
 
+from gatehouse.api.endpoints.console import user_sheets
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.transfer import xlsx_process
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
@@ -128,6 +129,36 @@ def test_an_import_hands_out_no_more_than_the_caller_holds(console: Console, use
     clerk = user("clerk", "sys:user:import")
     report = upload(clerk, sheet(["ann", "", "", "", "", "", "ADMIN"], ["bob", "", "", "", "", "", "CLERK"])).data
     assert (report["validCount"], report["messageList"]) == (1, ["row 2: you cannot grant the role ADMIN"])
+
+
+@pytest.mark.parametrize(("change", "code"), [("disabled", "A0230"), ("perm taken", "A0301")])
+def test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody(
+    console: Console,
+    user: Callable[..., Console],
+    gatehouse: InProcess,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+    code: str,
+) -> None:
+    clerk, accounts = user("clerk", "sys:user:import"), gatehouse.service.accounts
+    read = user_sheets.read_sheet_apart
+    [role] = gatehouse.run(accounts.user("clerk")).roles
+
+    def slow_read(content: bytes, columns: int) -> Any:
+        work = accounts.disable_user("clerk") if change == "disabled" else accounts.deny(role, ["sys:user:import"])
+        asyncio.run_coroutine_threadsafe(work, gatehouse.loop).result()
+        return read(content, columns)
+
+    monkeypatch.setattr(user_sheets, "read_sheet_apart", slow_read)
+    assert upload(clerk, sheet(["ann", "Ann", "", "", "", "", ""])).code == code
+    assert console.get("users", pageNum=1, pageSize=10, keywords="ann")["total"] == 0
+
+
+def test_an_export_is_recorded_with_who_took_it(console: Console, gatehouse: InProcess) -> None:
+    assert console.call("GET", "users/export").status == 200
+    gatehouse.run(gatehouse.service.audit.stop())
+    [event] = gatehouse.run(gatehouse.service.audit_trail.read(newest=5, events=["users.exported"]))
+    assert (event.actor, event.detail) == (1, '{"users":1}')
 
 
 def test_older_consoles_name_the_department_in_the_query(console: Console) -> None:

@@ -16,6 +16,7 @@ from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.accounts.activity_log import TITLES
+from gatehouse.auth.audit import Event
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.user_agent import browser_name, system_name
 
@@ -108,7 +109,7 @@ def _row(entry: LogEntry, language: str) -> LogRow:
     event = entry.event
     module, _, action = event.event.partition(".")
     titles = TITLES.get(event.event, (event.event, event.event))
-    failed = action in {"failed", "locked"}
+    failed = action in {"failed", "locked"} or event.event == Event.ESCALATION_REFUSED
     title = titles[language == "zh"]
     parts = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
     agent = event.agent or "" if entry.way is None else ""
