@@ -16,10 +16,28 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from tokens import ENDED_SESSION, GAP_AGE, MISSED_SESSION, Signers, make
+from tokens import (
+    EARLIER_AGE,
+    EARLIER_SESSION,
+    ENDED_SESSION,
+    GAP_AGE,
+    MISSED_SESSION,
+    Signers,
+    Table,
+    header,
+    make,
+    token,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+KEEP = 7260
+LOWER_KEEP = 60
+# The node that sends the feed has a clock that is ahead: what is forgotten goes by the clock that checks `exp`.
+CLOCK_AHEAD = KEEP
+# By so much each event is later than the one before, once the feed is held back.
+HELD_BACK_SECONDS = 3
 
 
 class Issuer:
@@ -27,6 +45,7 @@ class Issuer:
         self.signers = Signers()
         self.url = f"http://127.0.0.1:{port}"
         self.fetched_from_attacker: list[str] = []
+        self.held_back = 0  # how often
         self._server = ThreadingHTTPServer(("127.0.0.1", port), type("OwnHandler", (Handler,), {"issuer": self}))
         self._server.daemon_threads = True
 
@@ -40,9 +59,36 @@ class Issuer:
         pages = {
             "/.well-known/jwks.json": self.signers.jwks,
             "/tokens": lambda: [asdict(row) for row in make(self.signers, self.url)],
+            "/late-token": self._late_token,
             "/fetched-from-attacker": lambda: self.fetched_from_attacker,
         }
         return pages[path]() if path in pages else None
+
+    def feed(self) -> Iterator[bytes]:
+        """Two sessions have ended, what happened before a while ago is not known; then a position every second.
+
+        Once it is held back, each position is later than the one before, and only a new connection has the news.
+        """
+        now, connected, late = time.time(), self.held_back, 0
+        yield event("gap", {"missing_before": now - GAP_AGE})
+        yield event("ended", {"sid": EARLIER_SESSION, "sub": "7", "at": now - EARLIER_AGE, "reason": "logout"})
+        yield event("ended", {"sid": ENDED_SESSION, "sub": "7", "at": now, "reason": "logout"})
+        for number in range(connected):
+            yield event("ended", {"sid": late_session(number), "sub": "7", "at": now, "reason": "logout"})
+        yield position(KEEP)
+        while True:
+            if self.held_back > connected:
+                late += HELD_BACK_SECONDS
+            yield position(LOWER_KEEP, late)
+            time.sleep(1)
+
+    def inactive_sessions(self) -> set[str]:
+        return {ENDED_SESSION, MISSED_SESSION, EARLIER_SESSION, *map(late_session, range(self.held_back))}
+
+    def _late_token(self) -> str:
+        """Good until the feed is held back the next time."""
+        key = self.signers.ec
+        return token(header(key), Table(self.url).claims(sid=late_session(self.held_back)), key.sign)
 
     def __enter__(self) -> Issuer:
         return self
@@ -51,32 +97,30 @@ class Issuer:
         self._server.server_close()
 
 
-def unchecked_claims(token: str) -> dict[str, Any]:
+def late_session(number: int) -> str:
+    return f"7-late-{number}"
+
+
+def unchecked_claims(given: str) -> dict[str, Any]:
     """Read without any check: this issuer is asked about sessions only."""
     try:
-        body = token.split(".")[1]
+        body = given.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
     except (IndexError, ValueError, binascii.Error):
         return {}
     return claims if isinstance(claims, dict) else {}
 
 
-def introspection(token: str) -> dict[str, Any]:
-    claims = unchecked_claims(token)
-    if claims.get("sid") in {ENDED_SESSION, MISSED_SESSION}:
+def introspection(given: str, inactive_sessions: set[str]) -> dict[str, Any]:
+    claims = unchecked_claims(given)
+    if claims.get("sid") in inactive_sessions:
         return {"active": False}
     username = claims.get("preferred_username", "")
     return {"perms": [], **claims, "active": True, "token_type": "Bearer", "username": username}
 
 
-def feed() -> Iterator[bytes]:
-    """One session has ended, what happened before a while ago is not known; then a position every second."""
-    now = time.time()
-    yield event("gap", {"missing_before": now - GAP_AGE})
-    yield event("ended", {"sid": ENDED_SESSION, "sub": "7", "at": now, "reason": "logout"})
-    while True:
-        yield event("position", {"at": time.time(), "keep": 7260})
-        time.sleep(1)
+def position(keep: int, late: int = 0) -> bytes:
+    return event("position", {"at": time.time() + CLOCK_AHEAD - late, "keep": keep})
 
 
 def event(name: str, data: object) -> bytes:
@@ -95,11 +139,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
+        if self.path == "/hold-back":
+            self.issuer.held_back += 1
+            return self._answer(200, None)
         if self.path != "/oauth2/introspect":
             return self._answer(404, None)
         if not self._has_service_key():
             return self._answer(401, {"error": "invalid_client"})
-        return self._answer(200, introspection(form.get("token", [""])[0]))
+        return self._answer(200, introspection(form.get("token", [""])[0], self.issuer.inactive_sessions()))
 
     def _has_service_key(self) -> bool:
         return self.headers.get("Authorization", "").startswith("Bearer ghs_")
@@ -111,7 +158,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         with suppress(OSError):
-            for told in feed():
+            for told in self.issuer.feed():
                 self.wfile.write(told)
 
     def _answer(self, status: int, page: object) -> None:

@@ -19,6 +19,8 @@ PERM = "sys:user:add"
 ENDED_SESSION = "7-ended"
 # The feed cannot tell of sessions that ended before its gap; a token as old as this was issued before it.
 MISSED_SESSION, MISSED_AGE, GAP_AGE = "7-missed", 3000, 1800
+# It ended a while ago, and the feed has since said to keep less than that; tokens of the longer life are still valid.
+EARLIER_SESSION, EARLIER_AGE = "7-earlier", 600
 GUEST = {"roles": ["GUEST"], "authorities": ["ROLE_GUEST"]}  # for backends that know perms by the role
 GONE = object()  # takes a claim or a header field away
 
@@ -109,6 +111,8 @@ def good(table: Table, signers: Signers) -> None:
     key = signers.ours[0]
     missed = table.claims(sid=MISSED_SESSION, iat=table.now - MISSED_AGE)
     table.add("issued before a gap of the feed", token(header(key), missed, key.sign))
+    earlier = table.claims(sid=EARLIER_SESSION, iat=table.now - EARLIER_AGE)
+    table.add("session has ended, and keep was lowered", token(header(key), earlier, key.sign))
     table.add("good, two audiences", token(header(key), table.claims(aud=["x", table.audience]), key.sign), OK)
     table.add("good, no perms claim", token(header(key), table.claims(perms=GONE, **GUEST), key.sign), FORBIDDEN)
     pattern = table.claims(perms=["sys:user:*", "*", "*:*:*"], **GUEST)

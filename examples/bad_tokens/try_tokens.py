@@ -11,8 +11,12 @@ import argparse
 import http.client
 import json
 import sys
+import time
 from typing import Any
 from urllib.parse import urlsplit
+
+# Far longer than an adapter needs to notice that the feed is late; a slow machine fails nothing.
+LATE_NOTICED_SECONDS = 60
 
 
 class Caller:
@@ -52,7 +56,23 @@ def differences(issuer: str, service: str, adapter: str = "") -> tuple[int, list
     fetched = Caller(issuer).json("/fetched-from-attacker")
     if fetched:
         wrong.append(f"keys were fetched from an address that a token named: {fetched}")
-    return len(rows), wrong
+    if not notices_a_late_feed(Caller(issuer), caller):
+        wrong.append("the feed is held back: a session that ended meanwhile is still accepted")
+    return len(rows) + 1, wrong
+
+
+def notices_a_late_feed(issuer: Caller, caller: Caller) -> bool:
+    """Events come every second, each later than the one before: only who connects again hears of the session's end."""
+    token = issuer.json("/late-token")
+    if caller.status("GET", "/hello", token) != 200:
+        return False
+    issuer.status("POST", "/hold-back")
+    deadline = time.monotonic() + LATE_NOTICED_SECONDS
+    while time.monotonic() < deadline:
+        if caller.status("GET", "/hello", token) == 401:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,10 +18,14 @@ const maxSilence = 5 * time.Second
 
 // EndedSessions follows the sessions that end: a logout is known within a second, and a request costs a look into a
 // map. Gatehouse writes to the stream every second. After five seconds of silence every request is refused
-// (503). Otherwise a thief could cut the connection and use a stolen token after the logout.
+// (503), and a stream that falls five seconds behind is opened again. Otherwise a thief could cut the connection or
+// hold its events back, and use a stolen token after the logout.
 type EndedSessions struct {
 	url, serviceKey, position string
 	caughtUp                  chan struct{}
+	started                   time.Time
+	leastLag                  float64 // seconds between the two clocks, by the fastest event of this connection
+	keep                      float64 // seconds, only ever raised: older tokens may live longer than newer ones
 
 	lock          sync.RWMutex
 	ended         map[string]float64 // session: when it ended
@@ -34,6 +39,7 @@ func NewEndedSessions(gatehouse, serviceKey string) *EndedSessions {
 		url:        gatehouse + "/events/ended-sessions/stream",
 		serviceKey: serviceKey,
 		caughtUp:   make(chan struct{}, 1),
+		started:    time.Now(),
 		ended:      map[string]float64{},
 	}
 	go e.run()
@@ -92,6 +98,7 @@ func (e *EndedSessions) follow() error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the feed answers %s", answer.Status)
 	}
+	e.leastLag = math.Inf(1)
 	event := map[string]string{}
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() {
@@ -126,8 +133,13 @@ func (e *EndedSessions) take(name, id string, data []byte) error {
 	case "gap":
 		e.missingBefore = max(e.missingBefore, told.MissingBefore)
 	case "position":
+		if err := e.refuseLate(told.At); err != nil {
+			return err
+		}
+		e.keep = max(e.keep, told.Keep)
+		horizon := float64(time.Now().Unix()) - e.keep // by the clock that `exp` is checked with
 		for session, at := range e.ended {
-			if at < told.At-told.Keep {
+			if at < horizon {
 				delete(e.ended, session)
 			}
 		}
@@ -136,6 +148,15 @@ func (e *EndedSessions) take(name, id string, data []byte) error {
 		case e.caughtUp <- struct{}{}:
 		default:
 		}
+	}
+	return nil
+}
+
+func (e *EndedSessions) refuseLate(sent float64) error {
+	lag := time.Since(e.started).Seconds() - sent
+	e.leastLag = min(e.leastLag, lag)
+	if lag > e.leastLag+maxSilence.Seconds() {
+		return errors.New("the feed arrives late")
 	}
 	return nil
 }

@@ -1,7 +1,8 @@
 // Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
 //
-// Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503).
-// Otherwise a thief could cut the connection and use a stolen token after the logout.
+// Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503), and a
+// stream that falls five seconds behind is opened again. Otherwise a thief could cut the connection or hold its events
+// back, and use a stolen token after the logout.
 const MAX_SILENCE = 5_000;
 
 export class EndedSessions {
@@ -9,6 +10,8 @@ export class EndedSessions {
   #position = "";
   #missingBefore = 0;
   #heard = -Infinity;
+  #keep = 0; // seconds, only ever raised: older tokens may live longer than newer ones
+  #leastLag = Infinity; // seconds between the two clocks, by the fastest event of this connection
 
   constructor(gatehouse, serviceKey) {
     this.url = `${gatehouse}/events/ended-sessions/stream`;
@@ -48,6 +51,7 @@ export class EndedSessions {
       const answer = await fetch(url, { headers, signal: abort.signal });
       if (answer.status === 401) throw new Error("the feed answers 401: check the service key");
       if (!answer.ok) throw new Error(`the feed answers ${answer.status}`);
+      this.#leastLag = Infinity;
       let rest = "";
       for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
         const events = (rest + chunk).split("\n\n");
@@ -65,12 +69,20 @@ export class EndedSessions {
     if (event === "ended") this.#ended.set(sid, at);
     if (event === "gap") this.#missingBefore = Math.max(this.#missingBefore, missingBefore);
     if (event !== "position") return;
+    this.#refuseLate(at);
+    this.#keep = Math.max(this.#keep, keep);
     for (const [session, ended] of this.#ended) {
-      if (ended >= Date.now() / 1000 - keep) break;
+      if (ended >= Date.now() / 1000 - this.#keep) break;
       this.#ended.delete(session);
     }
     this.#position = id;
     this.#heard = performance.now();
     this.caughtUp();
+  }
+
+  #refuseLate(sent) {
+    const lag = performance.now() / 1000 - sent;
+    this.#leastLag = Math.min(this.#leastLag, lag);
+    if (!(lag <= this.#leastLag + MAX_SILENCE / 1000)) throw new Error("the feed arrives late");
   }
 }

@@ -55,7 +55,7 @@ def open_core(settings: Settings, clock: Callable[[], float]) -> Core:
 
 
 def _open_sessions(settings: Settings, state: State, audit: Audit, clock: Callable[[], float]) -> Sessions:
-    lifetimes = Lifetimes(settings.access_ttl, settings.refresh_ttl, settings.session_max, settings.refresh_grace)
+    lifetimes = Lifetimes(settings.refresh_ttl, settings.session_max, settings.refresh_grace)
     return Sessions(state, audit, clock, lifetimes, settings.sessions_per_user)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed
 from gatehouse.auth.sessions.event_delivery import EventDelivery
 from gatehouse.auth.sessions.presence import Presence
+from gatehouse.auth.sessions.token_life import LongestTokenLife
 
 if TYPE_CHECKING:
     from gatehouse.service.core import Core
@@ -16,6 +17,7 @@ class EventServices(NamedTuple):
     presence: Presence
     ended_sessions: EndedSessionsFeed
     event_delivery: EventDelivery
+    longest_token_life: LongestTokenLife
 
 
 def open_events(core: Core) -> EventServices:
@@ -29,4 +31,5 @@ def open_events(core: Core) -> EventServices:
         issuer=core.settings.public_url,
         audience=core.settings.audience,
     )
-    return EventServices(presence, ended_sessions, event_delivery)
+    longest_token_life = LongestTokenLife(core.state, core.clock, core.settings.access_ttl)
+    return EventServices(presence, ended_sessions, event_delivery, longest_token_life)

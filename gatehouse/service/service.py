@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.event_delivery import EventDelivery
     from gatehouse.auth.sessions.presence import Presence
     from gatehouse.auth.sessions.sessions import Sessions
+    from gatehouse.auth.sessions.token_life import LongestTokenLife
     from gatehouse.auth.sessions.tokens import AccessTokens, RefreshTokens
     from gatehouse.stores.accounts.audit_trail import AuditTrail
     from gatehouse.stores.accounts.database import Database
@@ -94,6 +95,7 @@ class Service:
     service_keys: ServiceKeyVerifier
     ended_sessions: EndedSessionsFeed
     event_delivery: EventDelivery
+    longest_token_life: LongestTokenLife
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
@@ -101,6 +103,8 @@ class Service:
             await self.key_ring.load()
         except StoreUnavailable as problem:
             log.warning("database unavailable, signing keys not loaded yet", problem=str(problem))
+        with suppress(StoreUnavailable):  # the next sweep updates it
+            await self.longest_token_life.update()
         self.audit.start()
         self.tasks.append(asyncio.create_task(run_every(SWEEP_SECONDS, self._sweep)))
         self.tasks.append(asyncio.create_task(run_every(OUTBOX_SECONDS, self.outbox.deliver_due)))
@@ -122,6 +126,7 @@ class Service:
         # Small batches with a pause between them: sweeping never holds up a request.
         while await self.sessions.sweep():  # noqa: ASYNC110 - a pause, not a poll
             await asyncio.sleep(0.05)
+        await self.longest_token_life.update()
 
     async def prune_audit(self) -> None:
         while await self.audit_trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
@@ -198,6 +203,7 @@ def open_service(
         presence=events.presence,
         ended_sessions=events.ended_sessions,
         event_delivery=events.event_delivery,
+        longest_token_life=events.longest_token_life,
     )
 
 

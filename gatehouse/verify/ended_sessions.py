@@ -31,6 +31,8 @@ RECONNECT_BACKOFF_SECONDS = (0.1, 0.2, 0.5, 1.0)
 MAX_LINE_BYTES = 64 * 1024
 # No access token is valid for longer; the service says how long its own are.
 MAX_KEPT_SECONDS = 90_000.0
+# The most that a `Verifier` accepts a token after its expiry.
+MAX_LEEWAY = 120.0
 
 
 class EndedSessions:
@@ -61,7 +63,7 @@ class EndedSessions:
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._position = ""
         self._missing_before = 0.0
-        self._kept_seconds = MAX_KEPT_SECONDS
+        self._kept_seconds = 0.0
         self._last_event_at = float("-inf")
         self._least_lag = float("inf")  # between the two clocks, by the fastest event of this connection
         self._caught_up = threading.Event()
@@ -156,7 +158,8 @@ class EndedSessions:
             self._missing_before = max(self._missing_before, float(data["missing_before"]))
         elif name == "position":
             self._refuse_late(float(data["at"]))
-            self._kept_seconds = min(float(data["keep"]), MAX_KEPT_SECONDS)
+            # Only ever raised: a service of 0.1.0 whose setting was lowered says too little for its older tokens.
+            self._kept_seconds = max(self._kept_seconds, min(float(data["keep"]), MAX_KEPT_SECONDS))
             self._drop_expired()
             self._position = position
             self._last_event_at = time.monotonic()
@@ -171,6 +174,6 @@ class EndedSessions:
 
     def _drop_expired(self) -> None:
         """Sessions whose last token has expired; oldest first, as they came."""
-        horizon = self._clock() - self._kept_seconds
+        horizon = self._clock() - self._kept_seconds - MAX_LEEWAY
         while self._ended and next(iter(self._ended.values())) < horizon:
             self._ended.popitem(last=False)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jwt
 
 from gatehouse.bounded_cache import BoundedCache
+from gatehouse.verify.ended_sessions import MAX_LEEWAY
 from gatehouse.verify.errors import TokenInvalid
 from gatehouse.verify.keys import KeySet
 from gatehouse.verify.principal import Principal
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MAX_TOKEN_LENGTH = 4096
 ALGORITHMS = {"ES256", "EdDSA", "RS256"}
-MAX_LEEWAY = 120.0
 # Verified tokens are cached: a signature costs more than all the rest of a check.
 CACHE_SIZE = 10_000
 

@@ -17,14 +17,21 @@ import pytest
 
 from gatehouse.api.endpoints.ended_sessions import MAX_POLL_SECONDS
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.sessions.ended_sessions import FEED_ID_TTL
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
+from gatehouse.auth.sessions.token_life import MAX_ACCESS_TTL
+from gatehouse.settings import SettingsError, load
 from gatehouse.stores.accounts.keys import ServiceKeyStore
+from gatehouse.stores.state.protocol import ENDED_KEPT_SECONDS
+from gatehouse.verify import EndedSessions, TokenInvalid
+from gatehouse.verify.ended_sessions import MAX_LEEWAY
 from tests.support.conversation import LOGOUT, bearer, login
-from tests.support.inprocess import InProcess
+from tests.support.inprocess import InProcess, request_scope
 from tests.support.local import Local
 from tests.support.people import service_key
+from tests.support.rsgi import Protocol
 from tests.support.running import Running
 from tests.support.waiting import async_wait_until
 
@@ -169,6 +176,105 @@ def test_a_listener_is_gone_when_its_client_is(service: Local) -> None:
     for _ in range(20):  # and the places are free again: of 200 a worker, none is lost
         with listening(service, key) as listener:
             listener.until("position")
+
+
+# How long an end is kept
+
+
+def reopened(gatehouse: InProcess, **settings: object) -> InProcess:
+    """Another node on the same stores, or the same one after a restart."""
+    names = ("database_url", "state_url")
+    stores = {name: url for name in names if (url := getattr(gatehouse.settings, name))}
+    return InProcess(gatehouse.settings.data_dir, gatehouse.clock, **stores, **settings)
+
+
+def told(gatehouse: InProcess, key: str) -> list[Event]:
+    """All that the stream tells somebody who has just connected."""
+
+    async def listen() -> bytes:
+        scope = request_scope("GET", STREAM, {"authorization": f"Bearer {key}"}, "after=oldest")
+        protocol, content = Protocol(b""), b""
+        answer = asyncio.create_task(gatehouse.app.__rsgi__(scope, protocol))  # type: ignore[arg-type]
+
+        async def caught_up() -> bool:
+            nonlocal content
+            while not protocol.sent.empty():
+                piece = protocol.sent.get()
+                content += piece if isinstance(piece, bytes) else b""
+            return b"event: position" in content
+
+        await async_wait_until(caught_up, lambda: f"a position: {content!r}")
+        answer.cancel()
+        await asyncio.gather(answer, return_exceptions=True)
+        return content
+
+    return [*Listener(httpx.Response(200, content=gatehouse.run(listen())))]
+
+
+def test_a_lower_access_ttl_does_not_revive_the_tokens_of_ended_sessions(tmp_path: Path, engines: None) -> None:
+    """A token of an hour; a restart with tokens of a minute; a logout; then the sweep and readers, old and new."""
+    with InProcess(tmp_path / "data", access_ttl=3600) as before:
+        key = add_key(before)
+        token = before.login().data["accessToken"]
+        follower = EndedSessions("http://127.0.0.1:1/x", key, clock=before.clock)
+        tell(follower, told(before, key))
+    claims = jwt.decode(token, options={"verify_signature": False})
+    with reopened(before, access_ttl=60) as gatehouse:
+        assert gatehouse.logout(token).status == 200
+        tell(follower, told(gatehouse, key))
+        for seconds in (120, 1200, 2200):
+            gatehouse.clock.move(seconds)
+            gatehouse.run(gatehouse.service._sweep())
+            events = told(gatehouse, key)
+            assert claims["sid"] in sids(events)
+            fresh_follower = EndedSessions("http://127.0.0.1:1/x", key, clock=gatehouse.clock)
+            for each in (follower, fresh_follower):
+                tell(each, events)
+                with pytest.raises(TokenInvalid, match="the session has ended"):
+                    each.check(claims["sid"], claims["iat"])
+
+
+def tell(follower: EndedSessions, events: list[Event]) -> None:
+    for event in events:
+        follower._handle_event(event["event"], event["id"], event["data"])
+
+
+def keep(gatehouse: InProcess, key: str) -> int:
+    return int(told(gatehouse, key)[-1]["data"]["keep"])
+
+
+DAY = 86_400
+
+
+def test_what_a_follower_shall_keep_is_the_longest_life_in_force_on_any_node(tmp_path: Path, engines: None) -> None:
+    with InProcess(tmp_path / "data", access_ttl=600) as one:
+        key = add_key(one)
+        assert keep(one, key) == DAY + 60, "what a release before has issued is not known"
+        one.clock.move(DAY + 60)
+        one.run(one.service._sweep())
+        assert keep(one, key) == 660
+        with reopened(one, access_ttl=3600) as other:
+            one.run(one.service._sweep())
+            assert keep(one, key) == keep(other, key) == 3660
+            for _ in range(5):  # as long as it runs
+                one.clock.move(DAY)
+                for node in (other, one):
+                    node.run(node.service._sweep())
+                assert keep(one, key) == 3660
+        one.clock.move(3600)
+        one.run(one.service._sweep())
+        assert keep(one, key) == 3660, "its last token has only just expired"
+        for _ in range(3):
+            one.clock.move(DAY)
+            one.run(one.service._sweep())
+        assert keep(one, key) == 660
+
+
+def test_no_setting_allows_a_token_that_outlives_its_entry_in_the_log() -> None:
+    load({"access_ttl": str(MAX_ACCESS_TTL)}, environ={})
+    with pytest.raises(SettingsError):
+        load({"access_ttl": str(MAX_ACCESS_TTL + 1)}, environ={})
+    assert MAX_ACCESS_TTL + CLOCK_SKEW_SECONDS + MAX_LEEWAY < ENDED_KEPT_SECONDS
 
 
 # Poll delivery

@@ -283,6 +283,20 @@ FEED = (
         'return FeedPage(page.entries, f"{feed_id}:{page.position}")',
         ("tests/api/test_ended_sessions.py::test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on",),
     ),
+    Mutant(
+        "the log keeps an ended session as long as any token of it may live",
+        SESSIONS,
+        "EndRecord(self._clock(), reason, ENDED_KEPT_SECONDS, credential_changed)",
+        "EndRecord(self._clock(), reason, 120, credential_changed)",
+        ("tests/api/test_ended_sessions.py::test_a_lower_access_ttl_does_not_revive_the_tokens_of_ended_sessions",),
+    ),
+    Mutant(
+        "followers keep an ended session for the longest life in force on any node",
+        "gatehouse/auth/sessions/token_life.py",
+        "self.seconds = max(lives)",
+        "self.seconds = self._access_ttl",
+        ("tests/api/test_ended_sessions.py::test_what_a_follower_shall_keep_is_the_longest_life_in_force_on_any_node",),
+    ),
 )
 
 CAPTCHAS = (

@@ -57,8 +57,8 @@ class Answer(NamedTuple):
         return dict(self.json["data"])
 
 
-def request_scope(method: str, path: str, headers: dict[str, str]) -> Scope:
-    return Scope(method, path, "", "127.0.0.1:40000", Headers(list(headers.items())))
+def request_scope(method: str, path: str, headers: dict[str, str], query: str = "") -> Scope:
+    return Scope(method, path, query, "127.0.0.1:40000", Headers(list(headers.items())))
 
 
 class InProcess:

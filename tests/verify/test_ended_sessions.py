@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from gatehouse.verify import EndedSessions, TokenInvalid, Unavailable, Verifier
+from gatehouse.verify.ended_sessions import MAX_LEEWAY
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGOUT, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
@@ -300,10 +301,22 @@ def test_what_is_forgotten_has_expired() -> None:
     ended._handle_event("position", "l:1", {"at": 1000.0, "keep": 7260})
     with pytest.raises(TokenInvalid):
         ended.check("7-a", 999)
-    now[0] += 7260
+    now[0] += 7260 + MAX_LEEWAY
     ended._handle_event("position", "l:1", {"at": now[0], "keep": 7260})
     with pytest.raises(TokenInvalid):
         ended.check("7-a", 999)
     now[0] += 1
     ended._handle_event("position", "l:1", {"at": now[0], "keep": 7260})
     ended.check("7-a", 999)
+
+
+def test_a_service_that_says_to_keep_less_than_before_takes_nothing_back() -> None:
+    """As 0.1.0 does after a restart with a lower ACCESS_TTL, while tokens of the longer life are still valid."""
+    now = [1000.0]
+    ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", clock=lambda: now[0])
+    ended._handle_event("position", "l:0", {"at": 1000.0, "keep": 3660})
+    ended._handle_event("ended", "l:1", {"sid": "7-a", "at": 1000.0})
+    now[0] += 3600
+    ended._handle_event("position", "l:1", {"at": now[0], "keep": 120})
+    with pytest.raises(TokenInvalid):
+        ended.check("7-a", 999)

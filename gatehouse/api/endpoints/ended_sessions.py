@@ -54,8 +54,7 @@ class EndedSessionsEndpoints:
         self._delivery = service.event_delivery
         self._service_keys = service.service_keys
         self._clock = service.clock
-        # For this many seconds after its end a session may still have tokens that have not expired.
-        self._kept_seconds = service.settings.access_ttl + CLOCK_SKEW_SECONDS
+        self._longest_token_life = service.longest_token_life
 
     async def stream(self, request: Request) -> Response:
         key = service_key(request)
@@ -84,13 +83,17 @@ class EndedSessionsEndpoints:
             page = await self._feed.read(position)
             more = len(page.entries) == PAGE_SIZE
             position = page.position
-            yield _events(page, None if more else {"at": at, "keep": self._kept_seconds})
+            yield _events(page, None if more else {"at": at, "keep": self._kept_seconds()})
             if monotonic() > checked + KEY_CHECK_SECONDS:
                 checked = monotonic()
                 if await self._service_keys.owner(key) is None:
                     return
             if not more:
                 await wait_for(change, HEARTBEAT_SECONDS)
+
+    def _kept_seconds(self) -> int:
+        """For this long after its end a session may still have tokens that have not expired."""
+        return self._longest_token_life.seconds + CLOCK_SKEW_SECONDS
 
     async def poll(self, request: Request) -> Response:
         owner = await self._service_keys.owner(service_key(request))

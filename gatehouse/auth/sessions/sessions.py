@@ -20,12 +20,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
 from gatehouse.auth.sessions.proof import pack_methods
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.errors import RateExceeded
-from gatehouse.stores.state.protocol import EndRecord, ReuseDetection, Rotation, Session, State
+from gatehouse.stores.state.protocol import (
+    ENDED_KEPT_SECONDS,
+    EndRecord,
+    ReuseDetection,
+    Rotation,
+    Session,
+    State,
+)
 from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
@@ -38,9 +44,8 @@ CREDENTIAL_CHANGES = {SessionEndReason.PASSWORD, SessionEndReason.DISABLED, Sess
 
 
 class Lifetimes(NamedTuple):
-    """In seconds. `access` is of a token, the others of a session."""
+    """Of a session, in seconds."""
 
-    access: int
     idle: int
     absolute: int
     grace: int
@@ -165,7 +170,7 @@ class Sessions:
         return swept.more
 
     def _new_end_record(self, reason: SessionEndReason, *, credential_changed: bool = False) -> EndRecord:
-        return EndRecord(self._clock(), reason, self._lifetimes.access + CLOCK_SKEW_SECONDS, credential_changed)
+        return EndRecord(self._clock(), reason, ENDED_KEPT_SECONDS, credential_changed)
 
     def _audit_end(
         self, session: Session, reason: SessionEndReason, client: ClientInfo, actor: int | None = None

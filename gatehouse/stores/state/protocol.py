@@ -27,6 +27,9 @@ EPOCH_KEPT_SECONDS = 86400
 
 # The log of ended sessions holds at most this many; the oldest are dropped, and readers who missed them are told so.
 ENDED_SESSIONS_MAX = 200_000
+# An entry stays this long. No access token is valid for longer, whatever the settings of each node were or will be: a
+# day, and an hour for clocks that differ and for what verifiers allow.
+ENDED_KEPT_SECONDS = 90_000
 
 
 class Session(NamedTuple):

@@ -23,8 +23,9 @@ import org.springframework.security.oauth2.jwt.Jwt;
 /**
  * Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
  *
- * <p>Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503).
- * Otherwise a thief could cut the connection and use a stolen token after the logout.
+ * <p>Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503), and a
+ * stream that falls five seconds behind is opened again. Otherwise a thief could cut the connection or hold its events
+ * back, and use a stolen token after the logout.
  */
 public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
   private static final int MAX_SILENCE_MS = 5_000;
@@ -35,6 +36,8 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
   private final String url;
   private final String serviceKey;
   private String position = "";
+  private double keep; // seconds, only ever raised: older tokens may live longer than newer ones
+  private double leastLag; // seconds between the two clocks, by the fastest event of this connection
   private volatile double missingBefore;
   private volatile long heard = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(MAX_SILENCE_MS);
 
@@ -89,6 +92,7 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
     if (connection.getResponseCode() == HttpURLConnection.HTTP_UNAUTHORIZED) {
       throw new IOException("Gatehouse answers 401: check the service key");
     }
+    leastLag = Double.POSITIVE_INFINITY;
     try (var reader = new BufferedReader(new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8))) {
       var event = new HashMap<String, String>();
       for (var line = reader.readLine(); line != null; line = reader.readLine()) {
@@ -105,18 +109,28 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
     }
   }
 
-  private void take(String name, String id, Map<String, Object> data) {
+  private void take(String name, String id, Map<String, Object> data) throws IOException {
     switch (name) {
       case "ended" -> ended.put((String) data.get("sid"), number(data, "at"));
       case "gap" -> missingBefore = Math.max(missingBefore, number(data, "missing_before"));
       case "position" -> {
-        var horizon = Instant.now().getEpochSecond() - number(data, "keep");
+        refuseLate(number(data, "at"));
+        keep = Math.max(keep, number(data, "keep"));
+        var horizon = Instant.now().getEpochSecond() - keep;
         ended.values().removeIf(at -> at < horizon);
         position = id;
         heard = System.nanoTime();
         caughtUp.countDown();
       }
       default -> { } // not known here, not needed
+    }
+  }
+
+  private void refuseLate(double sent) throws IOException {
+    var lag = System.nanoTime() / 1e9 - sent;
+    leastLag = Math.min(leastLag, lag);
+    if (lag > leastLag + MAX_SILENCE_MS / 1e3) {
+      throw new IOException("the feed arrives late");
     }
   }
 
