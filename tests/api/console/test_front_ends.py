@@ -1,8 +1,11 @@
 """Consoles of all generations ask the same paths and mean different things: each gets what it understands."""
 
+from typing import Any
+
 import pytest
 
-from tests.api.console.conftest import Console, FormConsole, OlderConsole
+from gatehouse.stores.accounts.users import NewUser
+from tests.api.console.conftest import HASH, Console, FormConsole, OlderConsole
 from tests.support.inprocess import InProcess
 
 ROLE = {"name": "Editors", "code": "EDITOR", "sort": 1, "status": 1}
@@ -49,6 +52,47 @@ def test_the_figures_of_the_dashboard_are_a_list_for_the_oldest_alone(gatehouse:
     # 2.25 to 3.4 ask for them at the same time as for their notices.
     assert "todayPvCount" in FormConsole(gatehouse).get("logs/visit-stats")
     assert "todayPvCount" in as_3_4(gatehouse).get("logs/visit-stats")
+
+
+def kept_up_to_2_11(routes: list[dict[str, Any]], roles: list[str]) -> dict[str, list[str]]:
+    """What these consoles keep of the side menu, by title: for ROOT every route that names roles at all."""
+    kept: dict[str, list[str]] = {}
+    for route in routes:
+        named = route["meta"].get("roles")
+        if named is not None and ("ROOT" in roles or set(named) & set(roles)):
+            kept |= {route["meta"]["title"]: named} | kept_up_to_2_11(route.get("children", []), roles)
+    return kept
+
+
+def side_menu_up_to_2_11(console: Console) -> dict[str, list[str]]:
+    return kept_up_to_2_11(console.get("menus/routes"), console.get("users/me")["roles"])
+
+
+SYSTEM = ["System", "Users", "Roles", "Menus", "Departments", "Log"]
+
+
+def test_consoles_up_to_2_11_keep_the_pages_that_the_users_roles_show(gatehouse: InProcess) -> None:
+    assert side_menu_up_to_2_11(as_2_10(gatehouse)) == {title: ["ADMIN"] for title in SYSTEM}
+    accounts = gatehouse.service.accounts
+    gatehouse.run(accounts.add_role("ROOT", "Root"))
+    gatehouse.run(accounts.add_user(NewUser("root", "Root", HASH, 1, 0), ["ROOT"]))
+    assert side_menu_up_to_2_11(Console(gatehouse, "root")) == {title: ["ROOT"] for title in SYSTEM}
+
+
+def test_a_page_names_those_of_the_users_roles_that_show_it_and_nobody_elses(gatehouse: InProcess) -> None:
+    accounts = gatehouse.service.accounts
+    gatehouse.run(accounts.add_role("READER", "Reader", ["sys:log:list"]))
+    gatehouse.run(accounts.add_role("CLERK", "Clerk", ["sys:log:query", "sys:dept:list"]))
+    gatehouse.run(accounts.add_role("SELLER", "Seller", ["shop:order:ship"]))
+    gatehouse.run(accounts.add_user(NewUser("ann", "Ann", HASH, 1, 0), ["CLERK", "READER", "SELLER"]))
+    link = {"type": "E", "parentId": "0", "externalUrl": "https://example.com/a", "name": "Shop"}
+    admin = Console(gatehouse)
+    admin.done("POST", "menus", link)
+    [made] = [menu["id"] for menu in admin.get("menus") if menu["name"] == "Shop"]
+    admin.done("PUT", f"roles/{gatehouse.run(accounts.role('SELLER')).id}/menus", [made])
+    assert side_menu_up_to_2_11(Console(gatehouse, "ann")) == {
+        "System": ["CLERK", "READER"], "Departments": ["CLERK"], "Log": ["CLERK", "READER"], "Shop": ["SELLER"],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,8 @@ class AfterLoginEndpoints:
         }
 
     async def menu_routes(self, request: Request, principal: Principal) -> Response:
-        profile = principal.profile
-        given = await self._menus.of_roles(profile.roles)
-        return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
+        roles = await self._menus.of_roles(principal.profile.roles)
+        return success(side_menu(await self._menus.all(), roles, request.language), request.language)
 
     async def own_notices(self, request: Request, principal: Principal) -> Response:
         request.query_as(PageQuery)
