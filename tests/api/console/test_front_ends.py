@@ -102,7 +102,9 @@ def test_consoles_up_to_2_13_read_the_gender_of_a_user_as_a_word(gatehouse: InPr
 def test_consoles_up_to_2_11_reset_a_password_in_their_own_way(gatehouse: InProcess) -> None:
     accounts = gatehouse.service.accounts
     ann = gatehouse.run(accounts.add_user(NewUser("ann", "Ann", "", 1, 0), []))
-    as_2_10(gatehouse).done("PATCH", f"users/{ann}/password", password="tulip rain lamp 7")
+    console = as_2_10(gatehouse)
+    assert "sys:user:reset_pwd" in console.get("users/me")["perms"], "2.9 hides the button without it"
+    console.done("PATCH", f"users/{ann}/password", password="tulip rain lamp 7")
     assert Console(gatehouse, "ann", "tulip rain lamp 7").get("users/me")["username"] == "ann"
 
 
