@@ -20,8 +20,8 @@ ADMIN = "ADMIN"
 RESET_PASSWORD = "sys:user:reset-password"
 
 _SYSTEM = "sys:"
-# The current name of an action comes first.
-_ACTION_NAMES = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset"))
+# The current name of an action comes first. Consoles up to 2.9 say `reset_pwd`.
+_ACTION_NAMES = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset", "reset_pwd"))
 _NAMES_OF_ACTION = {name: names for names in _ACTION_NAMES for name in names}
 
 # What the pages of the console that Gatehouse answers need, by their current names.

@@ -40,17 +40,21 @@ async def take(gatehouse: InProcess, role: int, perms: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset")]
+    ("one", "other"),
+    [
+        ("list", "query"),
+        ("create", "add"),
+        ("update", "edit"),
+        ("reset-password", "reset"),
+        ("reset-password", "reset_pwd"),
+    ],
 )
 def test_either_name_opens_what_needs_the_other(one: str, other: str) -> None:
     for held, needed in ((one, other), (other, one), (one, one)):
         assert allows({f"sys:user:{held}"}, f"sys:user:{needed}")
         assert not allows({f"sys:user:{held}"}, f"sys:role:{needed}")
-    assert (
-        expand([f"sys:user:{one}"])
-        == expand([f"sys:user:{other}"])
-        == tuple(sorted((f"sys:user:{one}", f"sys:user:{other}")))
-    )
+    assert expand([f"sys:user:{one}"]) == expand([f"sys:user:{other}"])
+    assert {f"sys:user:{one}", f"sys:user:{other}"} <= set(expand([f"sys:user:{one}"]))
 
 
 def test_names_of_business_perms_are_left_alone() -> None:

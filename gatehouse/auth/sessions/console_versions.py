@@ -3,8 +3,8 @@
 The versions ask the same paths and mean different things: the type of a menu is a letter, a number or a word, and a
 role's data scope counts from 1 or from 0. Read in the wrong way, "department and below" becomes "all". The headers
 do not tell them apart, but the requests do. Consoles before 4.3 log in by a form. Of these, 2.12 to 2.24 ask for
-all dictionaries right after the login; 2.25 to 3.4 do not, and ask for notices. What was seen is kept as a flag in
-state for as long as the session can last.
+all dictionaries right after the login; 2.25 to 3.4 do not, and ask for notices; those up to 2.11 do neither. What was
+seen is kept as a flag in state for as long as the session can last.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ConsoleVersion(StrEnum):
     CURRENT = "current"  # 4.3 and later: letters, data scopes from 1
     NUMBERS = "numbers"  # 2.25 to 3.4: numbers, data scopes from 1
     WORDS = "words"  # up to 2.24: words, data scopes from 0
-    FORM = "form"  # logged in by a form and not known better: read as WORDS, where a wrong scope shows less, not more
+    FORM = "form"  # up to 2.11, or not known better: read as WORDS, where a wrong scope shows less, not more
 
     @property
     def is_oldest(self) -> bool:

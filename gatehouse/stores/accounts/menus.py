@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, update
 
 from gatehouse.stores.accounts.database import new_id
-from gatehouse.stores.accounts.schema import menus, role_menus, roles
+from gatehouse.stores.accounts.schema import menus, role_menus, role_perms, roles
 from gatehouse.stores.accounts.trees import require_depth
 from gatehouse.stores.errors import InUse, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -62,6 +62,14 @@ class Menu:
     external_url: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RoleMenus:
+    """What decides which menus a role shows: those that it was given, and its perms for the buttons."""
+
+    given: frozenset[int]
+    perms: frozenset[str]
+
+
 _COLUMNS = [menus.c[name] for name in Menu.__slots__]
 
 
@@ -96,11 +104,17 @@ class Menus:
                 parent = ids[entry["parent"]] if entry.get("parent") is not None else None
                 ids.append(new_id(await db.execute(insert(menus).values(**{**entry, "parent": parent}))))
 
-    async def of_roles(self, role_codes: Iterable[str]) -> frozenset[int]:
-        """Folders, pages and links that these roles were given."""
-        query = select(role_menus.c.menu).join(roles, roles.c.id == role_menus.c.role)
+    async def of_roles(self, role_codes: Collection[str]) -> Mapping[str, RoleMenus]:
+        """What each of these roles has, by its code."""
+        given: dict[str, set[int]] = {code: set() for code in role_codes}
+        perms: dict[str, set[str]] = {code: set() for code in role_codes}
+        wanted = roles.c.code.in_(list(role_codes))
         async with self._database.reading() as db:
-            return frozenset(await db.scalars(query.where(roles.c.code.in_(list(role_codes)))))
+            for row in await db.execute(select(roles.c.code, role_menus.c.menu).join(role_menus).where(wanted)):
+                given[row.code].add(row.menu)
+            for row in await db.execute(select(roles.c.code, role_perms.c.perm).join(role_perms).where(wanted)):
+                perms[row.code].add(row.perm)
+        return {code: RoleMenus(frozenset(given[code]), frozenset(perms[code])) for code in given}
 
     async def by_role(self) -> Mapping[str, frozenset[int]]:
         """Which of them each role was given, by its code."""

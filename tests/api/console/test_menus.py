@@ -115,7 +115,9 @@ def test_a_page_without_buttons_is_shown_to_whom_it_was_given(
     console.done("PUT", f"roles/{role}/menus", [top["id"], orders["id"]])
     [route] = clerk.get("menus/routes")
     assert [child["path"] for child in route["children"]] == ["orders"]
-    assert route["children"][0]["meta"] == {"title": "Orders", "keepAlive": True, "params": {"open": "1"}}
+    assert route["children"][0]["meta"] == {
+        "title": "Orders", "roles": ["CLERK"], "keepAlive": True, "params": {"open": "1"},
+    }  # fmt: skip
     assert set(console.get(f"roles/{role}/menu-ids")) == {top["id"], orders["id"]}
 
 

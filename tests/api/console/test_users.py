@@ -18,7 +18,7 @@ pytestmark = pytest.mark.every_engine
 
 ROW = {
     "id", "username", "nickname", "gender", "avatar", "mobile", "email", "status", "deptName", "roleNames",
-    "createTime",
+    "createTime", "genderLabel",
 }  # fmt: skip
 FORM = {"id", "username", "nickname", "deptId", "roleIds", "gender", "mobile", "email", "status", "avatar"}
 NEW_PASSWORD = "tulip rain lamp 42"
@@ -48,7 +48,8 @@ def test_a_user_is_added_shown_changed_and_deleted(console: Console) -> None:
     row = page["list"][0]
     assert set(row) == ROW
     assert row | {"avatar": "", "createTime": ""} == {
-        "id": row["id"], "username": "ann", "nickname": "Ann", "gender": 2, "avatar": "", "mobile": "138 0013 8000",
+        "id": row["id"], "username": "ann", "nickname": "Ann", "gender": 2, "genderLabel": "Female", "avatar": "",
+        "mobile": "138 0013 8000",
         "email": "ann@example.com", "status": 1, "deptName": "Headquarters", "roleNames": "Administrator",
         "createTime": "",
     }  # fmt: skip

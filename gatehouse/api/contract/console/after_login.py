@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gatehouse.api.contract.console.operation import console_operation
 from gatehouse.api.contract.operation import PREFIX, Operation
@@ -14,6 +14,7 @@ from gatehouse.auth import refusals
 
 class RouteMeta(Struct, omit_defaults=True):
     title: str
+    roles: Annotated[list[str], Meta(description="Those of the caller's roles that show it.")]
     icon: str | None = None
     hidden: bool = False
     keepAlive: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gatehouse.api.contract.console.fields import Flag, Id, Number
 from gatehouse.api.contract.console.operation import console_operation
@@ -53,6 +53,7 @@ class MenuForm(Struct):
     keepAlive: int
     alwaysShow: int
     scope: Annotated[int, Meta(description="Belongs to tenants, which are not here: always 2.")] = 2
+    path: Annotated[str, Meta(description="`routePath`, for sessions of consoles up to 2.11.")] | UnsetType = UNSET
 
 
 class MenuRow(MenuForm, kw_only=True):
@@ -60,7 +61,7 @@ class MenuRow(MenuForm, kw_only=True):
 
 
 class MenuBody(Struct):
-    """A whole menu: what is left out is cleared."""
+    """A whole menu: what is left out is cleared. Consoles up to 2.11 call the `routePath` `path`."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
     type: Type
@@ -77,6 +78,7 @@ class MenuBody(Struct):
     params: list[Param] | None = None
     keepAlive: Flag | None = None
     alwaysShow: Flag | None = None
+    path: str | None = None
 
 
 OPERATIONS = (

@@ -19,12 +19,17 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 class UserQuery(PageQuery):
-    """`createTime` comes twice: the first day and the last, `YYYY-MM-DD`. `sort` may begin with a minus."""
+    """`createTime` comes twice: the first day and the last, `YYYY-MM-DD`. `sort` may begin with a minus.
+
+    Consoles up to 2.11 call the two days `startTime` and `endTime`.
+    """
 
     status: Number | None = None
     deptId: IdNumber | None = None
     createTime: Annotated[list[str], Meta(max_length=2)] = field(default_factory=list)
     sort: Annotated[str, Meta(max_length=32, examples=["username", "-createTime"])] = ""
+    startTime: Annotated[str, Meta(max_length=32)] = ""
+    endTime: Annotated[str, Meta(max_length=32)] = ""
 
 
 class UserRow(Struct):
@@ -34,6 +39,7 @@ class UserRow(Struct):
     username: str
     nickname: str
     gender: int
+    genderLabel: Annotated[str, Meta(description="For consoles up to 2.13.")]
     avatar: str
     mobile: str
     email: str
@@ -100,6 +106,23 @@ class ImportReport(Struct):
     users: list[ImportedUser]
 
 
+_RESET_PASSWORD = console_operation(
+    "reset_password",
+    "PUT",
+    "users/{id}/password/reset",
+    "Set a user's password; its sessions end",
+    "sys:user:reset-password",
+    query=ResetQuery,
+    refusals=(
+        refusals.FieldMissing,
+        refusals.PasswordRefused,
+        refusals.OwnAccount,
+        refusals.CannotManage,
+        Missing,
+        refusals.TooBusy,
+    ),
+)
+
 OPERATIONS = (
     console_operation(
         "users",
@@ -152,21 +175,11 @@ OPERATIONS = (
         "sys:user:delete",
         refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.CannotManage, LastAdministrator, Missing),
     ),
-    console_operation(
-        "reset_password",
-        "PUT",
-        "users/{id}/password/reset",
-        "Set a user's password; its sessions end",
-        "sys:user:reset-password",
-        query=ResetQuery,
-        refusals=(
-            refusals.FieldMissing,
-            refusals.PasswordRefused,
-            refusals.OwnAccount,
-            refusals.CannotManage,
-            Missing,
-            refusals.TooBusy,
-        ),
+    _RESET_PASSWORD,
+    _RESET_PASSWORD._replace(
+        method="PATCH",
+        path=f"{PREFIX}/users/{{id}}/password",
+        summary="Set a user's password, as consoles up to 2.11 do it",
     ),
     console_operation(
         "user_template", "GET", "users/template", "A sheet to fill in for an import", "sys:user:import", produces=XLSX

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract.console.after_login import DictionaryData, DictionaryItem, NoticeRow
+from gatehouse.api.contract.console.after_login import DictionaryData, NoticeRow
 from gatehouse.api.contract.page import Page, PageQuery
+from gatehouse.api.endpoints.console.genders import gender_items
 from gatehouse.api.endpoints.console.side_menu import side_menu
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.service import Service
-
-# The values are text here and numbers elsewhere, because the forms of the consoles expect it so.
-_GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), ("0", "Unknown", "保密", "info"))
 
 
 class AfterLoginEndpoints:
@@ -35,9 +33,8 @@ class AfterLoginEndpoints:
         }
 
     async def menu_routes(self, request: Request, principal: Principal) -> Response:
-        profile = principal.profile
-        given = await self._menus.of_roles(profile.roles)
-        return success(side_menu(await self._menus.all(), profile, given, request.language), request.language)
+        roles = await self._menus.of_roles(principal.profile.roles)
+        return success(side_menu(await self._menus.all(), roles, request.language), request.language)
 
     async def own_notices(self, request: Request, principal: Principal) -> Response:
         request.query_as(PageQuery)
@@ -52,15 +49,12 @@ class AfterLoginEndpoints:
         if request.path.endswith("/items"):
             await self._console_versions.remember(principal.claims.session, ConsoleVersion.NUMBERS)
         elif not request.path.endswith("/items/options"):
-            await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
+            seen = ConsoleVersion.WORDS if "/dict-data/" in request.path else ConsoleVersion.FORM
+            await self._console_versions.remember(principal.claims.session, seen)
         code = request.parameters["code"]
-        return success(_genders(request.language) if code == "gender" else [], request.language)
+        return success(gender_items(request.language) if code == "gender" else [], request.language)
 
     async def dictionaries(self, request: Request, principal: Principal) -> Response:
         await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
         name = "性别" if request.language == "zh" else "Gender"
-        return success([DictionaryData("gender", name, _genders(request.language))], request.language)
-
-
-def _genders(language: str) -> list[DictionaryItem]:
-    return [DictionaryItem(value, zh if language == "zh" else en, tag) for value, en, zh, tag in _GENDERS]
+        return success([DictionaryData("gender", name, gender_items(request.language))], request.language)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET
 
 from gatehouse.api.contract.console.menus import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
 from gatehouse.api.contract.console.options import OptionData
@@ -112,12 +113,10 @@ def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
         ConsoleVersion.WORDS: MENU_TYPE_WORDS[menu.type],
         ConsoleVersion.FORM: MENU_TYPE_WORDS[menu.type],
     }
-    # Older consoles know no field for the address of a link.
-    path = (
-        menu.external_url
-        if menu.type is MenuType.LINK and console_version is not ConsoleVersion.CURRENT
-        else menu.route_path
-    )
+    path, url = menu.route_path, menu.external_url
+    if menu.type is MenuType.LINK and console_version is not ConsoleVersion.CURRENT:
+        # Older consoles know no field for the address of a link, and would send it back unchanged.
+        path, url = url, ""
     params = msgspec.json.decode(menu.params) if menu.params else {}
     return {
         "id": str(menu.id),
@@ -127,7 +126,7 @@ def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
         "routeName": menu.route_name,
         "routePath": path,
         "component": menu.component,
-        "externalUrl": menu.external_url,
+        "externalUrl": url,
         "perm": menu.perm,
         "icon": menu.icon,
         "sort": menu.sort,
@@ -136,6 +135,8 @@ def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
         "params": [Param(key, value) for key, value in params.items()],
         "keepAlive": int(menu.keep_alive),
         "alwaysShow": int(menu.always_show),
+        # Only to those that know no routePath: the others would send it back unchanged, beside a changed one.
+        "path": path if console_version is ConsoleVersion.FORM else UNSET,
     }
 
 
@@ -143,7 +144,7 @@ def _values(body: MenuBody) -> dict[str, Any]:
     kind = MENU_TYPES.get(str(body.type))
     if kind is None:
         raise FieldInvalid("type", "no type of menu")
-    path, url = body.routePath or "", body.externalUrl or ""
+    path, url = body.path or body.routePath or "", body.externalUrl or ""
     if kind is MenuType.LINK and not url:
         path, url = "", path
     return {

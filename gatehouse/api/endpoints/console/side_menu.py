@@ -12,27 +12,31 @@ from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, visible_menus, with_pa
 from gatehouse.stores.accounts.menus import Menu, MenuType
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.stores.accounts.menus import RoleMenus
 
 # Names of routes that the consoles define themselves: one of the same name would replace them.
 _RESERVED_NAMES = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
 
 
-def side_menu(menus: Sequence[Menu], profile: Profile, assigned: Collection[int], language: str) -> list[RouteData]:
+def side_menu(menus: Sequence[Menu], roles: Mapping[str, RoleMenus], language: str) -> list[RouteData]:
     """Those menus that the user's roles show, and for ROOT all of them."""
-    shown = with_parents(menus, visible_menus(menus, profile.roles, profile.perms, assigned))
-    return _Routes(menus, shown, language).children_of(None)
+    shown_by: dict[int, list[str]] = {}
+    for code, role in roles.items():
+        for menu in with_parents(menus, visible_menus(menus, [code], role.perms, role.given)):
+            shown_by.setdefault(menu, []).append(code)
+    return _Routes(menus, shown_by, language).children_of(None)
 
 
 class _Routes:
-    def __init__(self, menus: Sequence[Menu], shown: Collection[int], language: str) -> None:
+    def __init__(self, menus: Sequence[Menu], shown_by: Mapping[int, list[str]], language: str) -> None:
         self._language = language
+        self._shown_by = shown_by
         self._names = set(_RESERVED_NAMES)
         self._children: dict[int | None, list[Menu]] = {}
         for menu in menus:
-            if menu.id in shown and menu.type is not MenuType.BUTTON:
+            if menu.id in shown_by and menu.type is not MenuType.BUTTON:
                 self._children.setdefault(menu.parent, []).append(menu)
 
     def children_of(self, parent: int | None) -> list[RouteData]:
@@ -43,6 +47,7 @@ class _Routes:
         title = CHINESE.get(menu.name, menu.name) if self._language == "zh" else menu.name
         meta = RouteMeta(
             title=title,
+            roles=self._shown_by[menu.id],
             icon=menu.icon or None,
             hidden=not menu.visible,
             keepAlive=menu.keep_alive,
@@ -81,7 +86,7 @@ def _with_layout(route: RouteData) -> RouteData:
     return RouteData(
         path=f"/{route.name.strip('/')}" if "://" in inner else f"/{inner.strip('/')}",
         name=f"{route.name}-frame",
-        meta=RouteMeta(title=route.meta.title, icon=route.meta.icon, hidden=route.meta.hidden),
+        meta=RouteMeta(route.meta.title, route.meta.roles, icon=route.meta.icon, hidden=route.meta.hidden),
         component=LAYOUT,
         children=[route if "://" in inner else msgspec.structs.replace(route, path="")],
     )

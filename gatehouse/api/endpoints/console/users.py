@@ -11,6 +11,7 @@ from gatehouse.api.contract.console.users import ResetQuery, UserBody, UserForm,
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id, span
+from gatehouse.api.endpoints.console.genders import gender_label
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.stores.accounts.user_search import UserFilter
@@ -62,7 +63,7 @@ class UserEndpoints:
             sort=_SORTS[by],
             descending=not query.sort or query.sort.startswith("-"),
         )
-        return success(Page([self._row(one) for one in found], total), request.language)
+        return success(Page([self._row(one, request.language) for one in found], total), request.language)
 
     async def options(self, request: Request, _principal: Principal) -> Response:
         found = await self._search.options(OPTIONS_MAX)
@@ -109,13 +110,14 @@ class UserEndpoints:
         await self._changes.reset_password(actor_of(request, principal), user, password)
         return success(language=request.language)
 
-    def _row(self, listed: ListedUser) -> UserRow:
+    def _row(self, listed: ListedUser, language: str) -> UserRow:
         user = listed.user
         return UserRow(
             id=str(user.id),
             username=user.username,
             nickname=user.nickname,
             gender=user.gender,
+            genderLabel=gender_label(user.gender, language),
             avatar=user.avatar or self._default_avatar,
             mobile=user.mobile,
             email=user.email,
@@ -128,6 +130,10 @@ class UserEndpoints:
 
 def user_filter(query: UserQuery) -> UserFilter:
     since, until = span(query.createTime)
+    if query.startTime:
+        since, _ = span([query.startTime], "startTime")
+    if query.endTime:
+        _, until = span([query.endTime, query.endTime], "endTime")
     return UserFilter(
         keywords=query.keywords.strip(),
         enabled=None if query.status is None else bool(query.status),
