@@ -15,7 +15,7 @@ import pytest
 from gatehouse.auth.factors.passkeys import is_clone
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
-from tests.support.authenticator import Authenticator
+from tests.support.authenticator import Authenticator, b64
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD
 
@@ -259,6 +259,17 @@ def test_garbage_is_refused(gatehouse: InProcess, part: str, garbage: str) -> No
     credential["response"][part] = garbage
     answer = gatehouse.request("POST", LOGIN, body={"credential": credential})
     assert answer.code in {"A0210", "A0421", "A0410", "A0242"} or (part, garbage) == ("userHandle", "")
+
+
+@pytest.mark.parametrize("nested", ["[" * 5000 + "]" * 5000, '{"a":' * 3000 + "1" + "}" * 3000])
+def test_deep_client_data_is_refused(person: Person, nested: str) -> None:
+    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+    login, new = device().get(challenge(person.gatehouse)), device().create(options)
+    for path, credential in ((LOGIN, login), (OWN, new)):
+        client_data = f'{{"challenge":"{options["challenge"]}","deep":{nested}}}'
+        credential["response"]["clientDataJSON"] = b64(client_data.encode())
+        answer = person.ask("POST", path, {"credential": credential})
+        assert (answer.status, answer.code) == (400, "A0210")
 
 
 def test_the_library_is_loaded_for_nobody_who_has_no_passkey() -> None:
