@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
     from gatehouse.stores.accounts.users import NewUser
 
+TOTP, PASSKEY = "totp", "passkey"  # the kinds of second factors
+
 USER_CHECKS: dict[str, Check] = {
     "username": policy.check_username,
     "nickname": policy.check_nickname,
@@ -122,6 +124,17 @@ class UserChanges:
         await self._effects.invalidate([user])
         self._effects.record(Event.PASSWORD_CHANGED, actor, user)
         await self._effects.end_sessions(actor, user, SessionEndReason.PASSWORD, except_session=except_session)
+
+    async def remove_factors(self, actor: Actor, user: int) -> list[str]:
+        """Remove all second factors of a user who lost them, or none; returns which there were."""
+        authority.forbid_own_account(actor, [user])
+        async with self._transactions.begin() as transaction:
+            await self._target(transaction, actor, user)
+            totp, passkeys = await transaction.remove_factors(user)
+        removed = ([TOTP] if totp else []) + ([PASSKEY] if passkeys else [])
+        for kind in removed:
+            self._effects.record(Event.FACTOR_RESET, actor, user, factor=kind)
+        return removed
 
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""
