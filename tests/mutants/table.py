@@ -558,7 +558,7 @@ ACCOUNTS = (
     Mutant(
         "a login with a password that changes meanwhile leaves no session",
         LOGIN,
-        "        await self._recheck(user, form, session, client)\n",
+        "        await self._recheck(found, form, session, client)\n",
         "",
         (f"{PASSWORD_TESTS}::test_a_login_whose_password_changes_meanwhile_leaves_no_session",),
     ),
