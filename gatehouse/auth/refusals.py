@@ -110,6 +110,10 @@ class SecondFactorCodeWrong(Refused):
     """A code that is wrong or was used before, where the caller is known."""
 
 
+class EnrolmentVoid(SecondFactorCodeWrong):
+    """The last wrong code that an enrolment takes."""
+
+
 class AlreadyEnrolled(Refused):
     """There is an authenticator already; remove it before adding another."""
 

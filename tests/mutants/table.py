@@ -340,6 +340,13 @@ SECOND_FACTORS = (
         (f"{FACTOR_TESTS}::test_wrong_codes_count_as_failures_of_the_name",),
     ),
     Mutant(
+        "an enrolment takes five codes",
+        "gatehouse/auth/factors/enrolment.py",
+        "            if left <= 0:\n",
+        "            if left <= -100:\n",
+        ("tests/auth/factors/test_enrolment.py::test_five_wrong_codes_end_an_enrolment",),
+    ),
+    Mutant(
         "the challenge of a passkey is answered once",
         "gatehouse/auth/factors/passkeys.py",
         'if not await self._state.compare_and_set(f"passkey|{ticket.id}", None, "used", expires, self._clock()):',
@@ -356,8 +363,8 @@ SECOND_FACTORS = (
     Mutant(
         "a QR ticket is good in the browser that asked for it",
         QR,
-        'if ticket is None or ticket.content.binding != _binding(client):\n            raise TicketGone("not a ticket',
-        'if ticket is None:\n            raise TicketGone("not a ticket',
+        "if ticket is None or ticket.content.binding != _binding(client):\n            self._audit",
+        "if ticket is None:\n            self._audit",
         (f"{QR_TESTS}::test_it_is_worth_nothing_to_whoever_else_holds_it",),
     ),
     Mutant(

@@ -99,6 +99,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "The code is wrong or was used already: wait for the next one",
         "动态码错误或已使用，请等待下一个",
     ),
+    refusals.EnrolmentVoid: ErrorEntry(
+        400, "A0220", "Too many wrong codes: begin again with a new key", "动态码错误次数过多，请用新的密钥重新开始"
+    ),
     refusals.OldPasswordWrong: ErrorEntry(400, "A0210", "The old password is wrong", "原密码错误"),
     refusals.ConfirmationDiffers: ErrorEntry(
         400, "A0421", "The new password and its confirmation differ", "两次输入的密码不一致"

@@ -98,6 +98,7 @@ AUTH = (
         body=EnrolmentTicketBody,
         body_required=True,
         data=NewTotpData,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=(refusals.TicketGone, refusals.AlreadyEnrolled, *STORE_REFUSALS),
     ),
     Operation(
@@ -109,9 +110,11 @@ AUTH = (
         body=EnrolmentCodeBody,
         body_required=True,
         data=RecoveryCodesData,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=(
             refusals.TicketGone,
             refusals.SecondFactorCodeWrong,
+            refusals.EnrolmentVoid,
             refusals.NoSuchFactor,
             *STORE_REFUSALS,
         ),
@@ -162,7 +165,7 @@ OWN_ACCOUNT = (
         body_required=True,
         data=RecoveryCodesData,
         requires_token=True,
-        refusals=(refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *STORE_REFUSALS),
+        refusals=(refusals.SecondFactorCodeWrong, refusals.EnrolmentVoid, refusals.NoSuchFactor, *STORE_REFUSALS),
     ),
     Operation(
         "end_totp",

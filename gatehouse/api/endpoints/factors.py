@@ -95,7 +95,7 @@ class FactorEndpoints:
 
     async def begin_enrolment(self, request: Request) -> Response:
         body = await request.fields(EnrolmentTicketBody)
-        new = await self._forced.begin(body.ticket)
+        new = await self._forced.begin(body.ticket, request.client)
         return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
 
     async def confirm_enrolment(self, request: Request) -> Response:

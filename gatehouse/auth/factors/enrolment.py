@@ -2,17 +2,19 @@
 
 Two steps. The first, after a fresh proof, stores a secret that is not on yet and shows it. The second presents a code:
 that shows that the app works, switches the factor on and hands out ten recovery codes, once. A secret that is not
-confirmed within ten minutes cannot be confirmed any more.
+confirmed within ten minutes, or by one of five codes, cannot be confirmed any more.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
+from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors import recovery, totp
 from gatehouse.auth.factors.codes import read_code
-from gatehouse.auth.refusals import AlreadyEnrolled, NoSuchFactor, SecondFactorCodeWrong
+from gatehouse.auth.refusals import AlreadyEnrolled, EnrolmentVoid, NoSuchFactor, SecondFactorCodeWrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.factors.vault import TotpVault
     from gatehouse.auth.principal import Principal
-    from gatehouse.stores.accounts.factors import Factors
+    from gatehouse.stores.accounts.factors import Factors, StoredTotp
+    from gatehouse.stores.state.protocol import State
 
 CONFIRM_SECONDS = 600
+CONFIRM_TRIES = 5
 
 
 class NewTotp(NamedTuple):
@@ -46,6 +50,7 @@ class Enrolment:
         vault: TotpVault,
         verifier: CodeVerifier,
         reauthentication: Reauthentication,
+        state: State,
         audit: Audit,
         clock: Callable[[], float],
         issuer: str,
@@ -54,6 +59,7 @@ class Enrolment:
         self._vault = vault
         self._verifier = verifier
         self._reauthentication = reauthentication
+        self._state = state
         self._audit = audit
         self._clock = clock
         self._issuer = issuer
@@ -80,16 +86,30 @@ class Enrolment:
         now = self._clock()
         if stored is None or stored.confirmed is not None or now >= stored.created + CONFIRM_SECONDS:
             raise NoSuchFactor("no enrolment is under way")
+        left = await self._count_try(user, stored)
         code = read_code(typed)
         right = await self._verifier.check(user, stored.sealed, code) if code else None
         if right is None or not await self._verifier.use(right):
-            raise SecondFactorCodeWrong("enrolment")
+            self._audit.record(Event.ENROLMENT_FAILED, client, user=user, session=session, detail={"left": left})
+            raise SecondFactorCodeWrong("enrolment") if left else EnrolmentVoid("the enrolment is void")
         codes = recovery.new_codes()
         digests = recovery.digests(self._vault.open(user, stored.sealed), codes)
         if not await self._factors.confirm_totp(user, stored.sealed, now, digests):
             raise NoSuchFactor("the enrolment was replaced by another one")
         self._audit.record(Event.FACTOR_ADDED, client, user=user, session=session, detail={"factor": "totp"})
         return codes
+
+    async def _count_try(self, user: int, stored: StoredTotp) -> int:
+        """Count a try before its code is checked, so that parallel guesses count too; how many are left."""
+        key = f"enrolment|{user}|{hashlib.sha256(stored.sealed).hexdigest()[:16]}"
+        expires, now = stored.created + CONFIRM_SECONDS + CLOCK_SKEW_SECONDS, self._clock()
+        while True:
+            counted = await self._state.value(key, now)
+            left = CONFIRM_TRIES - int(counted or 0)
+            if left <= 0:
+                raise NoSuchFactor("too many wrong codes")
+            if await self._state.compare_and_set(key, counted, str(CONFIRM_TRIES - left + 1), expires, now):
+                return left - 1
 
     async def end(self, principal: Principal, password: str, typed: str, client: ClientInfo) -> None:
         """Needs the password and a code, so that knowing one of them is not enough to remove the other."""

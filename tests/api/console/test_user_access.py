@@ -119,8 +119,10 @@ def test_a_link_is_void(console: Console, gatehouse: InProcess, ann: int, change
     else:
         console.done("DELETE", f"users/{ann}")
     assert use(gatehouse, ticket).code == "A0242"
+    before = gatehouse.service.audit.counts["ticket.refused", "password_link"]
     for made_up in ("", "x", ticket[:-1], "é" * 40, "A" * 1024):
         assert use(gatehouse, made_up).status == 400
+    assert gatehouse.service.audit.counts["ticket.refused", "password_link"] == before + 4, "all but the empty one"
 
 
 def test_a_link_is_good_for_a_day(console: Console, gatehouse: InProcess, ann: int) -> None:

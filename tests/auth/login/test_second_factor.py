@@ -316,6 +316,23 @@ def test_an_enrolment_ticket_dies_with_time_password_and_user(tmp_path: Path) ->
         assert begin(ticket) == "A0242"
 
 
+def test_guesses_at_enrolment_tickets_and_codes_end_and_are_recorded(tmp_path: Path) -> None:
+    path = "/api/v1/auth/enrolment"
+    with InProcess(
+        tmp_path / "data", limits="on", limit_login_address="4/minute", second_factor="required"
+    ) as gatehouse:
+        ticket = gatehouse.login().headers["enrolment-ticket"]
+        guess = {"ticket": "made-up", "code": "123456"}
+        guesses = [gatehouse.request(method, path, body=guess).code for method in ("POST", "PUT") * 5]
+        assert (guesses[0], guesses[-1]) == ("A0242", "A0502")
+        assert gatehouse.service.audit.counts["ticket.refused", "enrolment"] == 10
+        app = App(gatehouse.request("POST", path, body={"ticket": ticket}).data["secret"], gatehouse.clock)
+        wrong = {"ticket": ticket, "code": app.wrong()}
+        assert gatehouse.request("PUT", path, body=wrong).code == "A0502"
+        assert gatehouse.service.audit.counts["enrolment.failed", ""] == 1
+        assert gatehouse.request("PUT", path, body=wrong | {"code": app.code()}).status == 200
+
+
 def test_settings_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(SettingsError, match="SECOND_FACTOR_ROLES"):
         load({"second_factor": "off", "second_factor_roles": "ADMIN"}, environ={})
