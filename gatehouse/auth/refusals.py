@@ -98,6 +98,14 @@ class PasskeyRequired(CodeRequired):
         self.login_url = login_url
 
 
+class CodeProofRequired(CodeRequired):
+    """A change of one's own factors with the password alone, where an authenticator app is on."""
+
+
+class PasskeyProofRequired(CodeRequired):
+    """A change of one's own factors with the password alone, where passkeys are the only second factor."""
+
+
 class TicketGone(Refused):
     """A ticket or challenge that is forged, expired or used, or whose account has changed."""
 

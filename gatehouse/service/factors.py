@@ -12,6 +12,7 @@ from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy
+from gatehouse.auth.factors.proof import OwnerProof
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
@@ -38,9 +39,17 @@ def open_factors(core: Core, reauthentication: Reauthentication) -> FactorServic
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
-    enrolment = _open_enrolment(core, vault, verifier, reauthentication)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=core.settings.public_url)
     passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
+    proof = OwnerProof(
+        reauthentication=reauthentication,
+        factors=core.stores.factors,
+        codes=verifier,
+        passkeys=core.stores.passkeys,
+        passkey_verifier=passkeys,
+        audit=core.audit,
+    )
+    enrolment = _open_enrolment(core, vault, verifier, proof)
     return FactorServices(
         vault=vault,
         at_login=_open_second_factor(core, verifier, tickets),
@@ -54,7 +63,7 @@ def open_factors(core: Core, reauthentication: Reauthentication) -> FactorServic
         ),
         ceremonies=ceremonies,
         passkey_login=_open_passkey_login(core, passkeys),
-        own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, reauthentication),
+        own_passkeys=_open_own_passkeys(core, ceremonies, proof),
         qr_login=_open_qr_login(core),
     )
 
@@ -73,14 +82,12 @@ def _open_second_factor(core: Core, verifier: CodeVerifier, tickets: UserTickets
     )
 
 
-def _open_enrolment(
-    core: Core, vault: TotpVault, verifier: CodeVerifier, reauthentication: Reauthentication
-) -> Enrolment:
+def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: OwnerProof) -> Enrolment:
     return Enrolment(
         factors=core.stores.factors,
         vault=vault,
         verifier=verifier,
-        reauthentication=reauthentication,
+        proof=proof,
         state=core.state,
         audit=core.audit,
         clock=core.clock,
@@ -98,14 +105,11 @@ def _open_passkey_login(core: Core, verifier: PasskeyVerifier) -> PasskeyLogin:
     )
 
 
-def _open_own_passkeys(
-    core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, reauthentication: Reauthentication
-) -> OwnPasskeys:
+def _open_own_passkeys(core: Core, ceremonies: Ceremonies, proof: OwnerProof) -> OwnPasskeys:
     return OwnPasskeys(
         ceremonies=ceremonies,
         store=core.stores.passkeys,
-        verifier=verifier,
-        reauthentication=reauthentication,
+        proof=proof,
         audit=core.audit,
         clock=core.clock,
     )

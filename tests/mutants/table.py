@@ -340,6 +340,27 @@ SECOND_FACTORS = (
         (f"{FACTOR_TESTS}::test_wrong_codes_count_as_failures_of_the_name",),
     ),
     Mutant(
+        "with an app the password alone changes no factor",
+        "gatehouse/auth/factors/proof.py",
+        "        if stored is not None and stored.confirmed is not None:\n",
+        "        if stored is not None and proof.code:\n",
+        ("tests/auth/factors/test_passkeys.py::test_with_an_app_the_password_alone_changes_no_factor",),
+    ),
+    Mutant(
+        "with passkeys and no app the password alone changes no factor",
+        "gatehouse/auth/factors/proof.py",
+        "        elif await self._passkeys.of_user(principal.claims.user):\n",
+        "        elif not principal.claims.user:\n",
+        ("tests/auth/factors/test_passkeys.py::test_with_passkeys_and_no_app_the_password_alone_changes_no_factor",),
+    ),
+    Mutant(
+        "a factor that is switched on during a login is seen",
+        LOGIN,
+        " if self._second_factor.is_same(checked, current) else LoginFailure.SECOND_FACTOR_MISSING",
+        "",
+        (f"{FACTOR_TESTS}::test_an_app_that_is_switched_on_during_a_login_is_asked_for",),
+    ),
+    Mutant(
         "an enrolment takes five codes",
         "gatehouse/auth/factors/enrolment.py",
         "            if left <= 0:\n",

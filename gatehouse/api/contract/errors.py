@@ -89,6 +89,18 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.PasskeyRequired: ErrorEntry(
         400, "A0220", "Log in with your passkey at {url}", "请在 {url} 使用通行密钥登录"
     ),
+    refusals.CodeProofRequired: ErrorEntry(
+        400,
+        "A0220",
+        "The password alone is not enough: a code of your authenticator app, or a recovery code, is missing (code)",
+        "仅有密码还不够，还需要身份验证器的动态码或恢复码（code）",
+    ),
+    refusals.PasskeyProofRequired: ErrorEntry(
+        400,
+        "A0220",
+        "The password alone is not enough: confirm this with one of your passkeys (credential)",
+        "仅有密码还不够，请使用您的通行密钥确认（credential）",
+    ),
     refusals.TicketGone: ErrorEntry(
         400, "A0242", "This took too long or was done already, begin again", "操作已超时或已完成，请重新开始"
     ),
