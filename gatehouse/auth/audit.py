@@ -54,10 +54,12 @@ class Event(StrEnum):
     FACTOR_ADDED = "factor.added"
     FACTOR_REMOVED = "factor.removed"
     FACTOR_RESET = "factor.reset"
+    ENROLMENT_FAILED = "enrolment.failed"
     PASSKEY_CLONED = "passkey.cloned"
     PASSWORD_LOGIN_SET = "password_login.set"
     QR_CONFIRMED = "qr.confirmed"
     QR_REFUSED = "qr.refused"
+    TICKET_REFUSED = "ticket.refused"
     RECOVERY_CODE_USED = "recovery_code.used"
     RECOVERY_CODES_RENEWED = "recovery_codes.renewed"
     MENU_ADDED = "menu.added"
@@ -132,7 +134,15 @@ class SessionEndReason(StrEnum):
     SECOND_FACTOR = "second_factor"  # it is required by now, and the session shows none
 
 
-Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason
+class TicketKind(StrEnum):
+    """What a refused ticket was presented for."""
+
+    ENROLMENT = "enrolment"
+    QR = "qr"
+    PASSWORD_LINK = "password_link"
+
+
+Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason | TicketKind
 
 # Which reasons an event may have; one that is not named here has none. Only the tests read it: they compare it with
 # what is recorded and with `docs/observing.md`.
@@ -143,6 +153,7 @@ REASONS: dict[Event, type[Reason]] = {
     Event.SESSION_ENDED: SessionEndReason,
     Event.KEY_ADDED: KeyChangeReason,
     Event.KEY_RETIRED: KeyChangeReason,
+    Event.TICKET_REFUSED: TicketKind,
 }
 
 # Events that anyone can cause without an account, a solved captcha or a valid token.
@@ -152,6 +163,7 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_WRONG),
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_GONE),
         (Event.LOGIN_FAILED, LoginFailure.PASSKEY),
+        *((Event.TICKET_REFUSED, kind) for kind in TicketKind),
     }
 )
 

@@ -102,6 +102,14 @@ class StrongerLoginRequired(CodeRequired):
     """A login without a password, such as by QR code, that lacks the second factor which the user must show."""
 
 
+class CodeProofRequired(CodeRequired):
+    """A change of one's own factors with the password alone, where an authenticator app is on."""
+
+
+class PasskeyProofRequired(CodeRequired):
+    """A change of one's own factors with the password alone, where passkeys are the only second factor."""
+
+
 class TicketGone(Refused):
     """A ticket or challenge that is forged, expired or used, or whose account has changed."""
 
@@ -112,6 +120,10 @@ class PasskeyRefused(Refused):
 
 class SecondFactorCodeWrong(Refused):
     """A code that is wrong or was used before, where the caller is known."""
+
+
+class EnrolmentVoid(SecondFactorCodeWrong):
+    """The last wrong code that an enrolment takes."""
 
 
 class AlreadyEnrolled(Refused):

@@ -64,7 +64,6 @@ def open_accounts(core: Core, reauthentication: Reauthentication, client: Client
             passkeys=core.stores.passkeys,
             users=core.stores.users,
             changes=accounts.user_changes,
-            audit=core.audit,
         ),
         password_links=PasswordLinks(
             ring=core.ring,

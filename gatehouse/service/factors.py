@@ -12,6 +12,7 @@ from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy, SessionPolicy
+from gatehouse.auth.factors.proof import OwnerProof
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
@@ -41,17 +42,31 @@ def open_factors(core: Core, reauthentication: Reauthentication) -> FactorServic
     vault = TotpVault(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
-    enrolment = _open_enrolment(core, vault, verifier, reauthentication)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=settings.public_url)
     passkeys = PasskeyVerifier(ceremonies=ceremonies, passkeys=core.stores.passkeys, audit=core.audit, clock=core.clock)
+    proof = OwnerProof(
+        reauthentication=reauthentication,
+        factors=core.stores.factors,
+        codes=verifier,
+        passkeys=core.stores.passkeys,
+        passkey_verifier=passkeys,
+        audit=core.audit,
+    )
+    enrolment = _open_enrolment(core, vault, verifier, proof)
     return FactorServices(
         vault=vault,
         at_login=_open_second_factor(core, policy, verifier, tickets),
         enrolment=enrolment,
-        forced_enrolment=ForcedEnrolment(tickets=tickets, enrolment=enrolment),
+        forced_enrolment=ForcedEnrolment(
+            tickets=tickets,
+            enrolment=enrolment,
+            passkeys=core.stores.passkeys,
+            throttle=core.throttle,
+            audit=core.audit,
+        ),
         ceremonies=ceremonies,
         passkey_login=_open_passkey_login(core, passkeys),
-        own_passkeys=_open_own_passkeys(core, ceremonies, passkeys, reauthentication),
+        own_passkeys=_open_own_passkeys(core, ceremonies, proof),
         qr_login=_open_qr_login(core),
         session_policy=SessionPolicy(policy, core.stores.factors, core.stores.passkeys),
     )
@@ -70,14 +85,13 @@ def _open_second_factor(core: Core, policy: FactorPolicy, verifier: CodeVerifier
     )
 
 
-def _open_enrolment(
-    core: Core, vault: TotpVault, verifier: CodeVerifier, reauthentication: Reauthentication
-) -> Enrolment:
+def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: OwnerProof) -> Enrolment:
     return Enrolment(
         factors=core.stores.factors,
         vault=vault,
         verifier=verifier,
-        reauthentication=reauthentication,
+        proof=proof,
+        state=core.state,
         audit=core.audit,
         clock=core.clock,
         issuer=urlsplit(core.settings.public_url).netloc,
@@ -94,14 +108,11 @@ def _open_passkey_login(core: Core, verifier: PasskeyVerifier) -> PasskeyLogin:
     )
 
 
-def _open_own_passkeys(
-    core: Core, ceremonies: Ceremonies, verifier: PasskeyVerifier, reauthentication: Reauthentication
-) -> OwnPasskeys:
+def _open_own_passkeys(core: Core, ceremonies: Ceremonies, proof: OwnerProof) -> OwnPasskeys:
     return OwnPasskeys(
         ceremonies=ceremonies,
         store=core.stores.passkeys,
-        verifier=verifier,
-        reauthentication=reauthentication,
+        proof=proof,
         audit=core.audit,
         clock=core.clock,
     )

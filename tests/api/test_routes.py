@@ -11,6 +11,7 @@ from gatehouse.api.contract.operation import Limit, Operation
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.routes import Route, Routes, parameter_names
 from gatehouse.api.telemetry.collector import OperationMetrics
+from tests.support.factors import enrol
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 
@@ -78,7 +79,9 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     """The codes of three calls in a row, each with something to count."""
     response = dict.fromkeys(("clientDataJSON", "authenticatorData", "signature"), "AAAA")
     bodies: dict[str, object] = {
-        "qr_login": {"ticket": "x"},
+        "begin_enrolment": {"ticket": "x"},
+        "confirm_enrolment": {"ticket": "x", "code": "123456"},
+        **{name: {"ticket": "x"} for name in ("qr_login", "qr_scan", "qr_confirm", "qr_refuse")},
         "password_link_owner": {"ticket": "x"},
         "set_password_by_link": {"ticket": "x", "newPassword": "Another-12345"},
         "passkey_login": {"credential": {"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response}},
@@ -88,6 +91,8 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     }
     if operation.name == "login":
         return [gatehouse.login(password="wrong").code for _ in range(3)]
+    if operation.name in {"end_totp", "renew_recovery_codes"}:
+        enrol(lambda *words: gatehouse.request(*words[:2], body=words[2], token=token).data, gatehouse.clock)
     # Whatever else is limited by name checks the current password.
     proof = (
         {"currentPassword": "wrong", "code": "123456", "enabled": False}

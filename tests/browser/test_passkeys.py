@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.authenticators import authenticator, prove
+from tests.browser.authenticators import authenticator, prove, set_up_app
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, log_in
 from tests.support.running import Running, free_port
@@ -66,6 +66,14 @@ def registered(visit: Visit, running: Running) -> Page:
     return page
 
 
+def use_passkey(page: Page) -> None:
+    """The proof where passkeys are the only factor: the password is not even asked for."""
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Use a passkey")).to_be_visible()
+    expect(dialog.get_by_label("Current password")).to_have_count(0)
+    dialog.get_by_role("button", name="Use a passkey").click()
+
+
 def log_out(page: Page) -> None:
     """To the login page, where nothing is taken from the list of passkeys."""
     page.add_init_script(IGNORE_OFFER)
@@ -110,7 +118,7 @@ def test_a_removed_passkey_is_refused(visiting: Visiting, named: Running) -> Non
     page = registered(visit, named)
     page.get_by_role("button", name="Remove: My laptop").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    prove(page)
+    use_passkey(page)
     expect(page.locator("#factor")).not_to_contain_text("My laptop")
     log_out(page)
     page.locator("#passkey").click()
@@ -139,7 +147,7 @@ def test_the_login_by_password_is_switched_off_beside_a_passkey(visiting: Visiti
     name = page.locator("#name").inner_text()
     page.get_by_role("button", name="Switch it off").click()
     page.get_by_role("dialog").get_by_role("button", name="Switch it off").click()
-    prove(page)
+    use_passkey(page)
     expect(page.locator("#factor")).to_contain_text("Off: only a passkey logs you in.")
     log_out(page)
     log_in(page, name)
@@ -147,5 +155,22 @@ def test_the_login_by_password_is_switched_off_beside_a_passkey(visiting: Visiti
     page.locator("#passkey").click()
     arrived(page)
     page.get_by_role("button", name="Switch it on").click()
-    page.get_by_role("dialog").get_by_role("button", name="Use a passkey").click()
+    use_passkey(page)
     expect(page.locator("#factor")).to_contain_text("On, beside your passkeys.")
+
+
+def test_beside_an_app_the_password_takes_a_code(visiting: Visiting, named: Running) -> None:
+    visit = visiting(named)
+    page = registered(visit, named)
+    page.get_by_role("button", name="Set up an app").click()
+    use_passkey(page)
+    _, codes = set_up_app(page)
+    page.get_by_role("button", name="Remove: My laptop").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Use a passkey")).to_be_visible()
+    prove(page)
+    expect(dialog.get_by_role("alert")).to_contain_text("a code of your authenticator app")
+    dialog.get_by_label("Code from the app").fill(codes[0])
+    prove(page)
+    expect(page.locator("#factor")).not_to_contain_text("My laptop")

@@ -19,7 +19,7 @@ def enrolled(client: httpx.Client, username: str) -> list[str]:
     def call(method: str, path: str, body: object) -> dict[str, Any]:
         return dict(client.request(method, path, json=body, headers=headers).json()["data"])
 
-    return enrol(call, time.time, PASSPHRASE)[1]
+    return enrol(call, time.time, {"currentPassword": PASSPHRASE})[1]
 
 
 def test_an_operator_sees_and_resets_a_second_factor(client: httpx.Client, typed: Terminal, somebody: str) -> None:

@@ -355,6 +355,34 @@ SECOND_FACTORS = (
         (f"{FACTOR_TESTS}::test_wrong_codes_count_as_failures_of_the_name",),
     ),
     Mutant(
+        "with an app the password alone changes no factor",
+        "gatehouse/auth/factors/proof.py",
+        "        if stored is not None and stored.confirmed is not None:\n",
+        "        if stored is not None and proof.code:\n",
+        ("tests/auth/factors/test_passkeys.py::test_with_an_app_the_password_alone_changes_no_factor",),
+    ),
+    Mutant(
+        "with passkeys and no app the password alone changes no factor",
+        "gatehouse/auth/factors/proof.py",
+        "        elif await self._passkeys.of_user(principal.claims.user):\n",
+        "        elif not principal.claims.user:\n",
+        ("tests/auth/factors/test_passkeys.py::test_with_passkeys_and_no_app_the_password_alone_changes_no_factor",),
+    ),
+    Mutant(
+        "a factor that is switched on during a login is seen",
+        LOGIN,
+        " if self._second_factor.is_same(checked, current) else LoginFailure.SECOND_FACTOR_MISSING",
+        "",
+        (f"{FACTOR_TESTS}::test_an_app_that_is_switched_on_during_a_login_is_asked_for",),
+    ),
+    Mutant(
+        "an enrolment takes five codes",
+        "gatehouse/auth/factors/enrolment.py",
+        "            if left <= 0:\n",
+        "            if left <= -100:\n",
+        ("tests/auth/factors/test_enrolment.py::test_five_wrong_codes_end_an_enrolment",),
+    ),
+    Mutant(
         "the challenge of a passkey is answered once",
         "gatehouse/auth/factors/passkeys.py",
         'if not await self._state.compare_and_set(f"passkey|{ticket.id}", None, "used", expires, self._clock()):',
@@ -371,8 +399,8 @@ SECOND_FACTORS = (
     Mutant(
         "a QR ticket is good in the browser that asked for it",
         QR,
-        'if ticket is None or ticket.content.binding != _binding(client):\n            raise TicketGone("not a ticket',
-        'if ticket is None:\n            raise TicketGone("not a ticket',
+        "if ticket is None or ticket.content.binding != _binding(client):\n            self._audit",
+        "if ticket is None:\n            self._audit",
         (f"{QR_TESTS}::test_it_is_worth_nothing_to_whoever_else_holds_it",),
     ),
     Mutant(
@@ -571,7 +599,7 @@ ACCOUNTS = (
     Mutant(
         "a login with a password that changes meanwhile leaves no session",
         LOGIN,
-        "        await self._recheck(user, form, session, client)\n",
+        "        await self._recheck(found, form, session, client)\n",
         "",
         (f"{PASSWORD_TESTS}::test_a_login_whose_password_changes_meanwhile_leaves_no_session",),
     ),

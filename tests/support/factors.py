@@ -28,8 +28,8 @@ class App:
 
 
 def enrol(
-    call: Callable[..., dict[str, Any]], clock: Callable[[], float], password: str = PASSWORD
+    call: Callable[..., dict[str, Any]], clock: Callable[[], float], proof: dict[str, Any] | None = None
 ) -> tuple[App, list[str]]:
     """Both steps; `call(method, path, body)` returns `data`. The app and the recovery codes."""
-    app = App(call("POST", "/api/v1/users/me/totp", {"currentPassword": password})["secret"], clock)
+    app = App(call("POST", "/api/v1/users/me/totp", proof or {"currentPassword": PASSWORD})["secret"], clock)
     return app, call("PUT", "/api/v1/users/me/totp", {"code": app.code()})["recoveryCodes"]

@@ -34,7 +34,8 @@ def enrolled(place: Place) -> tuple[str, App, list[str], Authenticator]:
         proof = {"currentPassword": PASSWORD}
         options = call("POST", "/api/v1/users/me/passkeys/options", proof)["publicKey"]
         call("POST", "/api/v1/users/me/passkeys", {"credential": made.create(options), "name": "Phone"})
-        app, codes = enrol(call, time.time)
+        answer = made.get(call("POST", "/api/v1/auth/passkey/options", {})["publicKey"])
+        app, codes = enrol(call, time.time, {"credential": answer})
         return next(filter(None, shown)), app, codes, made
 
 

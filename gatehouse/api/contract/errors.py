@@ -95,6 +95,18 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "Your account needs a second factor: log in with your password and a code",
         "您的账号需要双重验证，请使用密码和动态码登录",
     ),
+    refusals.CodeProofRequired: ErrorEntry(
+        400,
+        "A0220",
+        "The password alone is not enough: a code of your authenticator app, or a recovery code, is missing (code)",
+        "仅有密码还不够，还需要身份验证器的动态码或恢复码（code）",
+    ),
+    refusals.PasskeyProofRequired: ErrorEntry(
+        400,
+        "A0220",
+        "The password alone is not enough: confirm this with one of your passkeys (credential)",
+        "仅有密码还不够，请使用您的通行密钥确认（credential）",
+    ),
     refusals.TicketGone: ErrorEntry(
         400, "A0242", "This took too long or was done already, begin again", "操作已超时或已完成，请重新开始"
     ),
@@ -104,6 +116,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
         "A0220",
         "The code is wrong or was used already: wait for the next one",
         "动态码错误或已使用，请等待下一个",
+    ),
+    refusals.EnrolmentVoid: ErrorEntry(
+        400, "A0220", "Too many wrong codes: begin again with a new key", "动态码错误次数过多，请用新的密钥重新开始"
     ),
     refusals.OldPasswordWrong: ErrorEntry(400, "A0210", "The old password is wrong", "原密码错误"),
     refusals.ConfirmationDiffers: ErrorEntry(

@@ -7,25 +7,18 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Limit, Operation
-from gatehouse.api.contract.schemas import Password  # noqa: TC001 - msgspec reads the types
+from gatehouse.api.contract.passkeys import PROOF_REFUSALS, PasskeyData, ProofBody
+from gatehouse.api.contract.schemas import OtpCode, Password  # noqa: TC001 - msgspec reads the types
 from gatehouse.auth import refusals
-
-FactorCode = Annotated[
-    str, Meta(min_length=1, max_length=32, description="Six digits of the app, or a recovery code: `k7m2p-9xwqd`.")
-]
-
-
-class CurrentPasswordBody(Struct):
-    currentPassword: Password
 
 
 class FactorCodeBody(Struct):
-    code: FactorCode
+    code: OtpCode
 
 
 class FactorProofBody(Struct):
     currentPassword: Password
-    code: FactorCode
+    code: OtpCode
 
 
 Ticket = Annotated[str, Meta(min_length=1, max_length=1024, description="From the header `Enrolment-Ticket`.")]
@@ -37,16 +30,7 @@ class EnrolmentTicketBody(Struct):
 
 class EnrolmentCodeBody(Struct):
     ticket: Ticket
-    code: FactorCode
-
-
-class PasskeyData(Struct):
-    """Times are ISO 8601 in UTC; `lastUsed` is null until the passkey has logged its owner in."""
-
-    id: int
-    name: str
-    created: str
-    lastUsed: str | None
+    code: OtpCode
 
 
 class SecondFactorData(Struct):
@@ -84,8 +68,13 @@ class LoginsData(Struct):
     logins: list[LoginData]
 
 
-_PASSWORD_REFUSALS = (refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS)
-_PROOF_REFUSALS = (refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *_PASSWORD_REFUSALS)
+_CODE_REFUSALS = (
+    refusals.CredentialsWrong,
+    refusals.SecondFactorCodeWrong,
+    refusals.NoSuchFactor,
+    refusals.TooBusy,
+    *STORE_REFUSALS,
+)
 
 # For those who must have a second factor before they can log in.
 AUTH = (
@@ -98,6 +87,7 @@ AUTH = (
         body=EnrolmentTicketBody,
         body_required=True,
         data=NewTotpData,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=(refusals.TicketGone, refusals.AlreadyEnrolled, *STORE_REFUSALS),
     ),
     Operation(
@@ -109,9 +99,11 @@ AUTH = (
         body=EnrolmentCodeBody,
         body_required=True,
         data=RecoveryCodesData,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=(
             refusals.TicketGone,
             refusals.SecondFactorCodeWrong,
+            refusals.EnrolmentVoid,
             refusals.NoSuchFactor,
             *STORE_REFUSALS,
         ),
@@ -145,12 +137,11 @@ OWN_ACCOUNT = (
         f"{PREFIX}/users/me/totp",
         "Begin to enrol an authenticator app",
         Group.OWN_ACCOUNT,
-        body=CurrentPasswordBody,
-        body_required=True,
+        body=ProofBody,
         data=NewTotpData,
         requires_token=True,
         limits=(Limit.LOGIN_NAME,),
-        refusals=(refusals.AlreadyEnrolled, *_PASSWORD_REFUSALS),
+        refusals=(refusals.AlreadyEnrolled, *PROOF_REFUSALS),
     ),
     Operation(
         "confirm_totp",
@@ -162,7 +153,7 @@ OWN_ACCOUNT = (
         body_required=True,
         data=RecoveryCodesData,
         requires_token=True,
-        refusals=(refusals.SecondFactorCodeWrong, refusals.NoSuchFactor, *STORE_REFUSALS),
+        refusals=(refusals.SecondFactorCodeWrong, refusals.EnrolmentVoid, refusals.NoSuchFactor, *STORE_REFUSALS),
     ),
     Operation(
         "end_totp",
@@ -174,7 +165,7 @@ OWN_ACCOUNT = (
         body_required=True,
         requires_token=True,
         limits=(Limit.LOGIN_NAME,),
-        refusals=_PROOF_REFUSALS,
+        refusals=_CODE_REFUSALS,
     ),
     Operation(
         "renew_recovery_codes",
@@ -187,6 +178,6 @@ OWN_ACCOUNT = (
         data=RecoveryCodesData,
         requires_token=True,
         limits=(Limit.LOGIN_NAME,),
-        refusals=_PROOF_REFUSALS,
+        refusals=_CODE_REFUSALS,
     ),
 )

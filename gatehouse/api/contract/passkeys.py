@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.contract.factors import PasskeyData
 from gatehouse.api.contract.operation import PREFIX, STORE_REFUSALS, Group, Limit, Operation
-from gatehouse.api.contract.schemas import Password, TokenData
+from gatehouse.api.contract.schemas import OtpCode, Password, TokenData
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Duplicate, InUse, Missing
 
@@ -51,9 +50,13 @@ class PasskeyLoginBody(Struct):
 
 
 class ProofBody(Struct):
-    """A fresh proof: the current password, or a passkey that answers `auth/passkey/options`."""
+    """A fresh proof: the current password, or a passkey that answers `auth/passkey/options`.
+
+    Beside the password a `code` where an authenticator app is on; where passkeys are the only factor, a passkey.
+    """
 
     currentPassword: Password | None = None
+    code: OtpCode | None = None
     credential: Assertion | None = None
 
 
@@ -62,10 +65,17 @@ class NewPasskeyBody(Struct):
     name: Annotated[str, Meta(max_length=64)] | None = None
 
 
-class PasswordLoginBody(Struct):
+class PasswordLoginBody(ProofBody, kw_only=True):
     enabled: bool
-    currentPassword: Password | None = None
-    credential: Assertion | None = None
+
+
+class PasskeyData(Struct):
+    """Times are ISO 8601 in UTC; `lastUsed` is null until the passkey has logged its owner in."""
+
+    id: int
+    name: str
+    created: str
+    lastUsed: str | None
 
 
 class CeremonyData(Struct):
@@ -75,7 +85,15 @@ class CeremonyData(Struct):
 
 
 _CEREMONY = (refusals.TicketGone, refusals.PasskeyRefused)
-_PROOF = (*_CEREMONY, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS)
+PROOF_REFUSALS = (
+    *_CEREMONY,
+    refusals.CredentialsWrong,
+    refusals.CodeProofRequired,
+    refusals.PasskeyProofRequired,
+    refusals.SecondFactorCodeWrong,
+    refusals.TooBusy,
+    *STORE_REFUSALS,
+)
 
 AUTH = (
     Operation(
@@ -111,7 +129,7 @@ OWN_ACCOUNT = (
         data=CeremonyData,
         requires_token=True,
         limits=(Limit.LOGIN_NAME,),
-        refusals=_PROOF,
+        refusals=PROOF_REFUSALS,
     ),
     Operation(
         "add_passkey",
@@ -134,7 +152,7 @@ OWN_ACCOUNT = (
         body=ProofBody,
         requires_token=True,
         limits=(Limit.LOGIN_NAME,),
-        refusals=(*_PROOF, Missing, InUse),
+        refusals=(*PROOF_REFUSALS, Missing, InUse),
     ),
     Operation(
         "set_password_login",
@@ -146,6 +164,6 @@ OWN_ACCOUNT = (
         body_required=True,
         requires_token=True,
         limits=(Limit.LOGIN_NAME,),
-        refusals=(*_PROOF, InUse),
+        refusals=(*PROOF_REFUSALS, InUse),
     ),
 )

@@ -90,6 +90,7 @@ AUTH = (
         body=QrTicketBody,
         body_required=True,
         requires_token=True,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=_REFUSALS,
     ),
     Operation(
@@ -101,6 +102,7 @@ AUTH = (
         body=QrTicketBody,
         body_required=True,
         requires_token=True,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=_REFUSALS,
     ),
     Operation(
@@ -112,6 +114,7 @@ AUTH = (
         body=QrTicketBody,
         body_required=True,
         requires_token=True,
+        limits=(Limit.LOGIN_ADDRESS,),
         refusals=_REFUSALS,
     ),
 )

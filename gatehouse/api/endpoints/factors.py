@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.factors import (
-    CurrentPasswordBody,
     EnrolmentCodeBody,
     EnrolmentTicketBody,
     FactorCodeBody,
@@ -16,7 +15,8 @@ from gatehouse.api.contract.factors import (
     RecoveryCodesData,
     SecondFactorData,
 )
-from gatehouse.api.endpoints.passkeys import passkey_data
+from gatehouse.api.contract.passkeys import ProofBody
+from gatehouse.api.endpoints.passkeys import passkey_data, proof_of
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.response import Response, success
 
@@ -73,8 +73,8 @@ class FactorEndpoints:
         return success(LoginsData(listed), request.language)
 
     async def begin_totp(self, request: Request, principal: Principal) -> Response:
-        body = await request.fields(CurrentPasswordBody)
-        new = await self._enrolment.begin(principal, body.currentPassword, request.client)
+        proof = proof_of(await request.fields(ProofBody))
+        new = await self._enrolment.begin(principal, proof, request.client)
         return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
 
     async def confirm_totp(self, request: Request, principal: Principal) -> Response:
@@ -95,7 +95,7 @@ class FactorEndpoints:
 
     async def begin_enrolment(self, request: Request) -> Response:
         body = await request.fields(EnrolmentTicketBody)
-        new = await self._forced.begin(body.ticket)
+        new = await self._forced.begin(body.ticket, request.client)
         return success(NewTotpData(new.secret, new.uri, qr_picture(new.uri)), request.language)
 
     async def confirm_enrolment(self, request: Request) -> Response:

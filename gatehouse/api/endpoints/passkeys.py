@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gatehouse.api.contract.factors import PasskeyData
 from gatehouse.api.contract.passkeys import (
-    Assertion,
     CeremonyData,
     NewPasskeyBody,
+    PasskeyData,
     PasskeyLoginBody,
     PasswordLoginBody,
     ProofBody,
@@ -18,7 +17,7 @@ from gatehouse.api.contract.passkeys import (
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.endpoints.tokens import tokens_response
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.factors.own_passkeys import Proof
+from gatehouse.auth.factors.proof import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -56,8 +55,7 @@ class PasskeyEndpoints:
         return tokens_response(tokens, request.language)
 
     async def new_options(self, request: Request, principal: Principal) -> Response:
-        body = await request.fields(ProofBody)
-        proof = _proof(body.currentPassword, body.credential)
+        proof = proof_of(await request.fields(ProofBody))
         options = await self._own.options(principal, proof, request.client)
         return success(CeremonyData(options), request.language)
 
@@ -70,15 +68,13 @@ class PasskeyEndpoints:
 
     async def remove(self, request: Request, principal: Principal) -> Response:
         passkey = request.path_id()
-        body = await request.fields(ProofBody)
-        proof = _proof(body.currentPassword, body.credential)
+        proof = proof_of(await request.fields(ProofBody))
         await self._own.remove(principal, passkey, proof, request.client)
         return success(language=request.language)
 
     async def set_password_login(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(PasswordLoginBody)
-        proof = _proof(body.currentPassword, body.credential)
-        await self._own.set_password_login(principal, proof, request.client, on=body.enabled)
+        await self._own.set_password_login(principal, proof_of(body), request.client, on=body.enabled)
         return success(language=request.language)
 
 
@@ -87,5 +83,6 @@ def passkey_data(passkey: Passkey) -> PasskeyData:
     return PasskeyData(passkey.id, passkey.name, iso_time(passkey.created), used)
 
 
-def _proof(password: str | None, credential: Assertion | None) -> Proof:
-    return Proof(password, msgspec.to_builtins(credential) if credential else None)
+def proof_of(body: ProofBody) -> Proof:
+    credential = msgspec.to_builtins(body.credential) if body.credential else None
+    return Proof(body.currentPassword, body.code, credential)

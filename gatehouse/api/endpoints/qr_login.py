@@ -61,7 +61,7 @@ class QrEndpoints:
 
     async def scan(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(QrTicketBody)
-        asked = await self._qr.scan(body.ticket, principal)
+        asked = await self._qr.scan(body.ticket, principal, request.client)
         return success(QrRequestData(asked.browser, asked.address, iso_time(asked.asked)), request.language)
 
     async def confirm(self, request: Request, principal: Principal) -> Response:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.accounts import authority
-from gatehouse.auth.audit import Audit, Event
+from gatehouse.auth.accounts.users import PASSKEY, TOTP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,18 +15,13 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.passkeys import Passkeys
     from gatehouse.stores.accounts.users import Users
 
-TOTP, PASSKEY = "totp", "passkey"
-
 
 class FactorAdministration:
-    def __init__(
-        self, *, factors: Factors, passkeys: Passkeys, users: Users, changes: UserChanges, audit: Audit
-    ) -> None:
+    def __init__(self, *, factors: Factors, passkeys: Passkeys, users: Users, changes: UserChanges) -> None:
         self._factors = factors
         self._passkeys = passkeys
         self._users = users
         self._changes = changes
-        self._audit = audit
 
     async def kinds(self, users: Sequence[int]) -> Mapping[int, Sequence[str]]:
         """Which second factors each of these users has; those without any are left out."""
@@ -43,11 +37,4 @@ class FactorAdministration:
 
     async def reset(self, actor: Actor, user: int) -> list[str]:
         """Remove all factors of a user who lost them; returns which. From then on the password alone logs in."""
-        authority.forbid_own_account(actor, [user])
-        await self._changes.require_can_manage(actor, user)
-        removed = [TOTP] if await self._factors.end_totp(user) else []
-        if await self._passkeys.delete_all(user):
-            removed.append(PASSKEY)
-        for kind in removed:
-            self._audit.record(Event.FACTOR_RESET, actor.client, user=user, actor=actor.user, detail={"factor": kind})
-        return removed
+        return await self._changes.remove_factors(actor, user)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts import authority
 from gatehouse.auth.accounts.authority import Actor
-from gatehouse.auth.audit import Event
+from gatehouse.auth.audit import Event, TicketKind
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import CannotManage, PasswordRefused, TicketGone
@@ -72,12 +72,12 @@ class PasswordLinks:
     async def owner(self, ticket: str, client: ClientInfo) -> str:
         """The name of the user whose password it sets."""
         await self._throttle.admit_login(client.address)
-        return (await self._user_of(ticket)).username
+        return (await self._user_of(ticket, client)).username
 
     async def use(self, ticket: str, password: str, client: ClientInfo) -> None:
         """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
         await self._throttle.admit_login(client.address)
-        user = await self._user_of(ticket)
+        user = await self._user_of(ticket, client)
         if problem := password_problem(password, user.username):
             raise PasswordRefused(problem)
         with self._hashes.reserve(name_key(user.username)):
@@ -86,10 +86,14 @@ class PasswordLinks:
         if not await self._accounts.user_changes.replace_own_password(user.id, user.password_hash, hashed, client):
             raise TicketGone("the password was changed since")
 
-    async def _user_of(self, ticket: str) -> User:
-        user, maker = await self._tickets.open(ticket)
-        if maker is not None:
-            await self._require_maker(maker, user.id)
+    async def _user_of(self, ticket: str, client: ClientInfo) -> User:
+        try:
+            user, maker = await self._tickets.open(ticket)
+            if maker is not None:
+                await self._require_maker(maker, user.id)
+        except TicketGone:
+            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.PASSWORD_LINK)
+            raise
         return user
 
     async def _require_maker(self, maker: int, user: int) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
     from gatehouse.stores.accounts.users import NewUser
 
+TOTP, PASSKEY = "totp", "passkey"  # the kinds of second factors
+
 USER_CHECKS: dict[str, Check] = {
     "username": policy.check_username,
     "nickname": policy.check_nickname,
@@ -123,6 +125,17 @@ class UserChanges:
             if replaced:
                 _password_changed(change, user, except_session)
         return replaced
+
+    async def remove_factors(self, actor: Actor, user: int) -> list[str]:
+        """Remove all second factors of a user who lost them, or none; returns which there were."""
+        authority.forbid_own_account(actor, [user])
+        async with self._effects.change(actor) as change:
+            await self._target(change.transaction, actor, user)
+            totp, passkeys = await change.transaction.remove_factors(user)
+            removed = ([TOTP] if totp else []) + ([PASSKEY] if passkeys else [])
+            for kind in removed:
+                change.record(Event.FACTOR_RESET, user, factor=kind)
+        return removed
 
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""

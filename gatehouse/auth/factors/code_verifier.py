@@ -68,6 +68,13 @@ class CodeVerifier:
             key, None, "used", totp.accepted_until(code.time_step) + CLOCK_SKEW_SECONDS, now
         )
 
+    def is_same(self, user: int, checked: bytes | None, current: bytes | None) -> bool:
+        """Whether codes for `checked` prove as much as codes for `current`: the same secret, or none any more."""
+        if current is None or checked == current:
+            return True
+        # A new master secret seals the same secret anew.
+        return checked is not None and self._open(user, checked) == self._open(user, current)
+
     def _open(self, owner: int, sealed: bytes | None) -> bytes:
         """The user's secret, or the decoy, which is decrypted only so that it takes the same time."""
         if sealed is None or owner == NO_USER:

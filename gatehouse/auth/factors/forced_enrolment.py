@@ -2,28 +2,54 @@
 
 A login with the right password and captcha is refused, and the refusal carries a ticket. It opens both steps of the
 enrolment of an authenticator app for this user, for ten minutes, as long as password and user stay as they are and no
-factor is on. It opens no session: after the enrolment its holder logs in like everybody else.
+factor is on. It opens no session: after the enrolment its holder logs in like everybody else. Made-up tickets and wrong
+codes cost the address tries of its own at the login.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.auth.audit import Audit, ClientInfo, Event, TicketKind
+from gatehouse.auth.refusals import SecondFactorCodeWrong, TicketGone
+
 if TYPE_CHECKING:
-    from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.factors.enrolment import Enrolment, NewTotp
+    from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.tickets.user_tickets import UserTickets
+    from gatehouse.stores.accounts.passkeys import Passkeys
+    from gatehouse.stores.accounts.users import User
 
 
 class ForcedEnrolment:
-    def __init__(self, *, tickets: UserTickets, enrolment: Enrolment) -> None:
+    def __init__(
+        self, *, tickets: UserTickets, enrolment: Enrolment, passkeys: Passkeys, throttle: Throttle, audit: Audit
+    ) -> None:
         self._tickets = tickets
         self._enrolment = enrolment
+        self._passkeys = passkeys
+        self._throttle = throttle
+        self._audit = audit
 
-    async def begin(self, ticket: str) -> NewTotp:
-        user = await self._tickets.user_of(ticket)
+    async def begin(self, ticket: str, client: ClientInfo) -> NewTotp:
+        user = await self._user_of(ticket, client)
         return await self._enrolment.begin_for(user.id, user.username)
 
     async def confirm(self, ticket: str, typed: str, client: ClientInfo) -> list[str]:
-        user = await self._tickets.user_of(ticket)
-        return await self._enrolment.confirm(user.id, typed, client)
+        user = await self._user_of(ticket, client)
+        try:
+            return await self._enrolment.confirm(user.id, typed, client)
+        except SecondFactorCodeWrong:
+            await self._throttle.admit_login(client.address)
+            raise
+
+    async def _user_of(self, ticket: str, client: ClientInfo) -> User:
+        try:
+            user = await self._tickets.user_of(ticket)
+            if await self._passkeys.of_user(user.id):
+                raise TicketGone("the user has a passkey by now, which the password alone must not get around")
+        except TicketGone:
+            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.ENROLMENT)
+            await self._throttle.admit_login(client.address)
+            raise
+        return user

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event
-from gatehouse.auth.refusals import FieldMissing, PasskeyRefused
+from gatehouse.auth.refusals import PasskeyRefused
 from gatehouse.stores.accounts.passkeys import Passkey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
     from gatehouse.auth.factors.passkeys import Ceremonies
-    from gatehouse.auth.factors.reauthentication import Reauthentication
+    from gatehouse.auth.factors.proof import OwnerProof, Proof
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.accounts.passkeys import Passkeys
 
@@ -22,28 +21,19 @@ DEFAULT_NAME = "Passkey"
 MAX_PASSKEYS = 50
 
 
-class Proof(NamedTuple):
-    """Re-authentication before a change: the current password, or a passkey."""
-
-    password: str | None
-    credential: dict[str, Any] | None
-
-
 class OwnPasskeys:
     def __init__(
         self,
         *,
         ceremonies: Ceremonies,
         store: Passkeys,
-        verifier: PasskeyVerifier,
-        reauthentication: Reauthentication,
+        proof: OwnerProof,
         audit: Audit,
         clock: Callable[[], float],
     ) -> None:
         self._ceremonies = ceremonies
         self._store = store
-        self._verifier = verifier
-        self._reauthentication = reauthentication
+        self._proof = proof
         self._audit = audit
         self._clock = clock
 
@@ -51,7 +41,7 @@ class OwnPasskeys:
         return await self._store.of_user(user)
 
     async def options(self, principal: Principal, proof: Proof, client: ClientInfo) -> dict[str, Any]:
-        await self._reauthenticate(principal, proof, client)
+        await self._proof.require(principal, proof, client)
         user = principal.profile.user
         return self._ceremonies.registration_options(
             user.id, user.username, user.nickname, await self._store.of_user(user.id)
@@ -85,23 +75,14 @@ class OwnPasskeys:
         return next(each for each in await self._store.of_user(made.user) if each.id == number)
 
     async def remove(self, principal: Principal, passkey: int, proof: Proof, client: ClientInfo) -> None:
-        await self._reauthenticate(principal, proof, client)
+        await self._proof.require(principal, proof, client)
         await self._store.delete(principal.claims.user, passkey)
         self._record(Event.FACTOR_REMOVED, principal, client, factor="passkey", passkey=passkey)
 
     async def set_password_login(self, principal: Principal, proof: Proof, client: ClientInfo, *, on: bool) -> None:
-        await self._reauthenticate(principal, proof, client)
+        await self._proof.require(principal, proof, client)
         await self._store.set_password_login(principal.claims.user, on=on)
         self._record(Event.PASSWORD_LOGIN_SET, principal, client, on=on)
-
-    async def _reauthenticate(self, principal: Principal, proof: Proof, client: ClientInfo) -> None:
-        if proof.credential is not None:
-            if (await self._verifier.verify(proof.credential, client)).user != principal.claims.user:
-                raise PasskeyRefused("a passkey of another user")
-        elif proof.password:
-            await self._reauthentication.reauthenticate(principal, proof.password, client)
-        else:
-            raise FieldMissing("currentPassword")
 
     def _record(self, event: Event, principal: Principal, client: ClientInfo, **detail: object) -> None:
         claims = principal.claims

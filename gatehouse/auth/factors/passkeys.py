@@ -140,7 +140,7 @@ class Ceremonies:
                 expected_origin=self.origin,
                 require_user_verification=True,
             )
-        except (WebAuthnException, ValueError, TypeError, KeyError, IndexError) as problem:
+        except (WebAuthnException, ValueError, TypeError, KeyError, IndexError, RecursionError) as problem:
             raise PasskeyRefused(type(problem).__name__) from problem
 
     def _check_assertion(self, credential: Json, challenge: str, public: bytes) -> Any:
@@ -157,7 +157,7 @@ class Ceremonies:
                 credential_current_sign_count=0,  # the caller compares it, and tells a clone from a forgery
                 require_user_verification=True,
             )
-        except (WebAuthnException, ValueError, TypeError, KeyError, IndexError) as problem:
+        except (WebAuthnException, ValueError, TypeError, KeyError, IndexError, RecursionError) as problem:
             raise PasskeyRefused(type(problem).__name__) from problem
 
 
@@ -176,6 +176,6 @@ def _challenge_of(credential: Json) -> str:
     """The challenge that the browser says it was given; the signature over it is checked later."""
     try:
         client_data = msgspec.json.decode(from_base64url(credential["response"]["clientDataJSON"]), type=dict[str, Any])
-    except (binascii.Error, ValueError, msgspec.DecodeError):
+    except (binascii.Error, ValueError, msgspec.DecodeError, RecursionError):
         raise PasskeyRefused("clientDataJSON cannot be read") from None
     return str(client_data.get("challenge", ""))

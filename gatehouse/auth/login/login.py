@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEndReason
 from gatehouse.auth.limits.attempts import Attempt, Attempts
-from gatehouse.auth.refusals import CredentialsWrong
+from gatehouse.auth.refusals import CodeRequired, CredentialsWrong
 from gatehouse.auth.sessions.proof import Method
 from gatehouse.stores.accounts.users import name_key
 
@@ -104,22 +104,35 @@ class Login:
         user = found.user
         methods = (Method.PASSWORD, Method.CODE) if factor else (Method.PASSWORD,)
         session = await self._sessions.open(user.id, client, methods)
-        await self._recheck(user, form, session, client)
+        await self._recheck(found, form, session, client)
         await self._throttle.lockout.record_success(key, form.username, client.address)
         if check.needs_rehash:
             await self._replace_hash(user, form.password, client)
         return OpenedLogin(session, factor)
 
-    async def _recheck(self, user: User, form: LoginForm, session: Session, client: ClientInfo) -> None:
-        """A password that was changed while its old form was being checked must not leave a session behind."""
-        current = await self._users.by_name(form.username)
-        if current is not None and current.password_hash == user.password_hash:
+    async def _recheck(self, checked: Credentials, form: LoginForm, session: Session, client: ClientInfo) -> None:
+        """What was changed while the password was being checked must not leave a session of the old rules behind."""
+        current = await self._users.credentials(form.username)
+        failure = await self._failure_by_now(checked, current, form.password)
+        if failure is None:
             return
-        if current is None or not (await self._hashes.check(current.password_hash, form.password)).correct:
-            await self._sessions.end(session.id, SessionEndReason.PASSWORD, client)
-            reason = LoginFailure.PASSWORD
-            self._audit.record(Event.LOGIN_FAILED, client, user=user.id, session=session.id, reason=reason)
-            raise CredentialsWrong
+        await self._sessions.end(session.id, SessionEndReason.PASSWORD, client)
+        self._audit.record(Event.LOGIN_FAILED, client, user=session.user, session=session.id, reason=failure)
+        if failure is LoginFailure.SECOND_FACTOR_MISSING:
+            raise CodeRequired("a second factor was switched on meanwhile")
+        raise CredentialsWrong
+
+    async def _failure_by_now(
+        self, checked: Credentials, current: Credentials | None, password: str
+    ) -> LoginFailure | None:
+        if current is None:
+            return LoginFailure.PASSWORD
+        if not current.password_login:
+            return LoginFailure.PASSWORD_LOGIN_OFF
+        stored = current.user.password_hash
+        if stored != checked.user.password_hash and not (await self._hashes.check(stored, password)).correct:
+            return LoginFailure.PASSWORD
+        return None if self._second_factor.is_same(checked, current) else LoginFailure.SECOND_FACTOR_MISSING
 
     async def _replace_hash(self, user: User, password: str, client: ClientInfo) -> None:
         if await self._users.replace_password_hash(user.id, user.password_hash, await self._hashes.hash(password)):

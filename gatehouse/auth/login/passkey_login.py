@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
-from gatehouse.auth.refusals import PasskeyRefused
+from gatehouse.auth.refusals import PasskeyRefused, TicketGone
 from gatehouse.auth.sessions.proof import Method
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class PasskeyLogin:
         try:
             passkey = await self._verifier.verify(credential, client)
             profile = await self._enabled(passkey.user)
-        except PasskeyRefused:
+        except (PasskeyRefused, TicketGone):
             self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
             raise
         session = await self._sessions.open(passkey.user, client, [Method.PASSKEY])

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason
+from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason, TicketKind
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import TicketGone
 from gatehouse.auth.sessions.proof import confirmed_by_qr, pack_methods, unpack_methods
@@ -118,6 +118,7 @@ class QrLogin:
         await self._throttle.admit_login(client.address)
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(client):
+            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.QR)
             raise TicketGone("not a ticket of this browser")
         confirmed = await self._read(ticket)
         if confirmed.status is not QrStatus.CONFIRMED or confirmed.user is None:
@@ -140,9 +141,9 @@ class QrLogin:
 
     # The phone
 
-    async def scan(self, text: str, principal: Principal) -> QrRequest:
+    async def scan(self, text: str, principal: Principal, client: ClientInfo) -> QrRequest:
         """Who asks to be logged in as the caller. The first who scans is the only one who can confirm."""
-        ticket, user = self._require(text), principal.claims.user
+        ticket, user = await self._require(text, client), principal.claims.user
         scanned = StoredStatus(QrStatus.SCANNED, user)
         if await self._swap_status(ticket, None, _text(scanned)):
             return ticket.content
@@ -151,19 +152,21 @@ class QrLogin:
         return ticket.content
 
     async def confirm(self, text: str, principal: Principal, client: ClientInfo) -> None:
-        await self._answer(text, principal, QrStatus.CONFIRMED)
-        self._record(Event.QR_CONFIRMED, text, principal, client)
+        await self._answer(text, principal, client, QrStatus.CONFIRMED, Event.QR_CONFIRMED)
 
     async def refuse(self, text: str, principal: Principal, client: ClientInfo) -> None:
-        await self._answer(text, principal, QrStatus.CANCELED)
-        self._record(Event.QR_REFUSED, text, principal, client)
+        await self._answer(text, principal, client, QrStatus.CANCELED, Event.QR_REFUSED)
 
-    async def _answer(self, text: str, principal: Principal, answer: QrStatus) -> None:
-        ticket, claims = self._require(text), principal.claims
+    async def _answer(
+        self, text: str, principal: Principal, client: ClientInfo, answer: QrStatus, event: Event
+    ) -> None:
+        ticket, claims = await self._require(text, client), principal.claims
         scanned = StoredStatus(QrStatus.SCANNED, claims.user)
         answered = StoredStatus(answer, claims.user, claims.session, pack_methods(claims.methods))
         if not await self._swap_status(ticket, _text(scanned), _text(answered)):
             raise TicketGone("not scanned by this user, or answered")
+        asked = {"address": ticket.content.address, "browser": ticket.content.browser}
+        self._audit.record(event, client, user=claims.user, session=claims.session, detail={"asked": asked})
 
     # The ticket
 
@@ -175,9 +178,12 @@ class QrLogin:
             return None
         return self._tickets.open(sealed)
 
-    def _require(self, text: str) -> Qr:
+    async def _require(self, text: str, client: ClientInfo) -> Qr:
+        """On the phone. A made-up ticket costs the address a try of its own at the login."""
         ticket = self._open(text)
         if ticket is None:
+            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.QR)
+            await self._throttle.admit_login(client.address)
             raise TicketGone("forged or expired")
         return ticket
 
@@ -191,13 +197,6 @@ class QrLogin:
     async def _swap_status(self, ticket: Qr, before: str | None, after: str) -> bool:
         expires = ticket.expires + CLOCK_SKEW_SECONDS
         return await self._state.compare_and_set(_key(ticket), before, after, expires, self._clock())
-
-    def _record(self, event: Event, text: str, principal: Principal, client: ClientInfo) -> None:
-        asked = self._require(text).content
-        detail = {"address": asked.address, "browser": asked.browser}
-        self._audit.record(
-            event, client, user=principal.claims.user, session=principal.claims.session, detail={"asked": detail}
-        )
 
 
 def _binding(client: ClientInfo) -> bytes:

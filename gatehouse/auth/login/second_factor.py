@@ -65,6 +65,10 @@ class SecondFactor:
             return None
         return await self._verifier.check(found.user.id if found else None, found.totp if found else None, given.code)
 
+    def is_same(self, checked: Credentials, current: Credentials) -> bool:
+        """Whether what the login has shown suffices for the user as it is now: no app was switched on or replaced."""
+        return not self._policy.is_on or self._verifier.is_same(current.user.id, checked.totp, current.totp)
+
     async def require(
         self, found: Credentials, given: GivenCode, right: MatchedCode | None, attempt: Attempt, attempts: Attempts
     ) -> CodeKind | None:

@@ -77,10 +77,7 @@ class Factors:
     async def end_totp(self, user: int) -> bool:
         """Remove secret and recovery codes; False if no secret was on."""
         async with self._database.writing() as db:
-            await db.execute(delete(recovery_codes).where(recovery_codes.c.user == user))
-            on = await db.scalar(select(totp_secrets.c.confirmed).where(totp_secrets.c.user == user))
-            await db.execute(delete(totp_secrets).where(totp_secrets.c.user == user))
-        return on is not None
+            return await delete_totp(db, user)
 
     async def owners(self, users: Sequence[int]) -> Sequence[int]:
         """Which of these users have the factor on."""
@@ -134,6 +131,14 @@ class Factors:
                     .where(totp_secrets.c.user == user, totp_secrets.c.sealed == old)
                     .values(sealed=new)
                 )
+
+
+async def delete_totp(db: AsyncConnection, user: int) -> bool:
+    """Remove secret and recovery codes; False if no secret was on."""
+    await db.execute(delete(recovery_codes).where(recovery_codes.c.user == user))
+    on = await db.scalar(select(totp_secrets.c.confirmed).where(totp_secrets.c.user == user))
+    await db.execute(delete(totp_secrets).where(totp_secrets.c.user == user))
+    return on is not None
 
 
 async def _replace_codes(db: AsyncConnection, user: int, digests: Sequence[bytes]) -> None:

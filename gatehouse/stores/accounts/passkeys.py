@@ -98,13 +98,6 @@ class Passkeys:
             await db.execute(delete(passkeys).where(passkeys.c.id == passkey))
         return found
 
-    async def delete_all(self, user: int) -> int:
-        """For an operator; the password logs the user in again, even where a passkey had replaced it."""
-        async with self._database.writing() as db:
-            await db.execute(update(users).where(users.c.id == user).values(password_login=True))
-            result = await db.execute(delete(passkeys).where(passkeys.c.user == user))
-        return int(result.rowcount)
-
     async def set_password_login(self, user: int, *, on: bool) -> None:
         """`InUse` if it is switched off for a user without a passkey: there would be no way in."""
         async with self._database.writing() as db:
@@ -117,6 +110,13 @@ class Passkeys:
 async def insert_passkey(db: AsyncConnection, user: int, passkey: PasskeyCopy) -> CursorResult[Any]:
     values = {name: getattr(passkey, name) for name in PASSKEY_FIELDS}
     return await db.execute(insert(passkeys).values(user=user, **values))
+
+
+async def delete_passkeys(db: AsyncConnection, user: int) -> int:
+    """For an operator; the password logs the user in again, even where a passkey had replaced it."""
+    await db.execute(update(users).where(users.c.id == user).values(password_login=True))
+    result = await db.execute(delete(passkeys).where(passkeys.c.user == user))
+    return int(result.rowcount)
 
 
 def _passkey(row: Row[Any]) -> Passkey:

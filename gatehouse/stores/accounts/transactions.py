@@ -17,7 +17,9 @@ from sqlalchemy.exc import IntegrityError
 from gatehouse.stores.accounts import audit_trail, outbox
 from gatehouse.stores.accounts.database import new_id
 from gatehouse.stores.accounts.departments import DepartmentWrites, below
+from gatehouse.stores.accounts.factors import delete_totp
 from gatehouse.stores.accounts.menus import MenuWrites
+from gatehouse.stores.accounts.passkeys import delete_passkeys
 from gatehouse.stores.accounts.schema import departments, role_departments, role_perms, roles, user_roles, users
 from gatehouse.stores.accounts.users import COLUMNS, NewUser, User, insert_user, replace_password_hash, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
@@ -136,6 +138,10 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
         rows = [{"user": user, "role": role} for role in sorted(set(wanted))]
         if rows:
             await self.db.execute(insert(user_roles), rows)
+
+    async def remove_factors(self, user: int) -> tuple[bool, int]:
+        """Remove authenticator app and passkeys; whether an app was on, and how many passkeys there were."""
+        return await delete_totp(self.db, user), await delete_passkeys(self.db, user)
 
     async def delete_users(self, ids: Sequence[int]) -> None:
         await self.db.execute(delete(users).where(users.c.id.in_(ids)))

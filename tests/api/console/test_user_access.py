@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import text
 
 from gatehouse.auth.accounts.password_links import LINK_SECONDS
+from gatehouse.stores.accounts.database import Database
+from gatehouse.stores.accounts.passkeys import Passkey, Passkeys
 from gatehouse.stores.accounts.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.support.factors import enrol
@@ -27,6 +30,28 @@ def with_app(gatehouse: InProcess) -> None:
     """Ann sets up an authenticator app."""
     token = gatehouse.login("ann").data["accessToken"]
     enrol(lambda method, path, body: gatehouse.request(method, path, body=body, token=token).data, gatehouse.clock)
+
+
+def add_passkey(gatehouse: InProcess, user: int) -> None:
+    passkey = Passkey(
+        id=0,
+        user=user,
+        handle=b"handle",
+        credential=b"credential",
+        public=b"key",
+        sign_count=0,
+        transports="",
+        backed_up=False,
+        name="Phone",
+        created=0.0,
+        last_used=None,
+    )
+    gatehouse.run(Passkeys(gatehouse.service.database).add(passkey))
+
+
+async def execute(database: Database, statement: str) -> None:
+    async with database.writing() as db:
+        await db.execute(text(statement))
 
 
 def link_for(console: Console, user: int) -> str:
@@ -94,8 +119,10 @@ def test_a_link_is_void(console: Console, gatehouse: InProcess, ann: int, change
     else:
         console.done("DELETE", f"users/{ann}")
     assert use(gatehouse, ticket).code == "A0242"
+    before = gatehouse.service.audit.counts["ticket.refused", "password_link"]
     for made_up in ("", "x", ticket[:-1], "é" * 40, "A" * 1024):
         assert use(gatehouse, made_up).status == 400
+    assert gatehouse.service.audit.counts["ticket.refused", "password_link"] == before + 4, "all but the empty one"
 
 
 def test_a_link_is_good_for_a_day(console: Console, gatehouse: InProcess, ann: int) -> None:
@@ -130,6 +157,19 @@ def test_the_second_factor_of_a_user_is_shown_and_reset(console: Console, gateho
     assert gatehouse.login("ann").status == 200
     console.refused("C0113", "GET", "users/999/second-factor")
     console.refused("C0113", "DELETE", "users/999/second-factor")
+
+
+def test_a_reset_is_whole_and_recorded_or_does_nothing(console: Console, gatehouse: InProcess, ann: int) -> None:
+    with_app(gatehouse)
+    add_passkey(gatehouse, ann)
+    before = console.get(f"users/{ann}/second-factor")
+    service = gatehouse.service
+    gatehouse.run(execute(service.database, "ALTER TABLE passkeys RENAME TO elsewhere"))
+    assert console.call("DELETE", f"users/{ann}/second-factor").status >= 500
+    gatehouse.run(execute(service.database, "ALTER TABLE elsewhere RENAME TO passkeys"))
+    assert console.get(f"users/{ann}/second-factor") == before
+    assert console.call("DELETE", f"users/{ann}/second-factor").data == {"removed": ["totp", "passkey"]}
+    assert service.audit.counts["factor.reset", ""] == 2
 
 
 def test_nobody_does_this_to_those_who_hold_more(user: Callable[..., Console]) -> None:

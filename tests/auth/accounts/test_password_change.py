@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,12 @@ import pytest
 
 from gatehouse.auth.accounts.effects import Effects
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
-from gatehouse.auth.passwords.hash_pool import HashPool
-from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
+from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
 from tests.support.inprocess import Answer, InProcess
+from tests.support.meanwhile import during
 from tests.support.people import add_user, change_user
 from tests.support.running import PASSWORD, TLS, Running
 from tests.support.waiting import PATIENCE
@@ -42,21 +42,6 @@ def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
 async def change(gatehouse: InProcess, token: str, current: str = PASSWORD, new: str = NEW, **options: str) -> Answer:
     body = {"currentPassword": current, "newPassword": new}
     return await gatehouse.send("PUT", PATH, token=token, body=body, headers=options)
-
-
-def during(
-    monkeypatch: pytest.MonkeyPatch, step: str, gatehouse: InProcess, work: Callable[[], Awaitable[object]]
-) -> None:
-    """Let `work` happen while the next hash of this kind is being made."""
-    hashes, plain = gatehouse.service.hash_pool, getattr(HashPool, step)
-
-    async def meanwhile(*values: str) -> PasswordCheck | str:
-        made: PasswordCheck | str = await plain(hashes, *values)
-        monkeypatch.setattr(hashes, step, plain.__get__(hashes))
-        await work()
-        return made
-
-    monkeypatch.setattr(hashes, step, meanwhile)
 
 
 def test_a_reset_by_an_operator_wins_over_a_change_in_flight(

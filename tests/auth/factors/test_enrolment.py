@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,35 @@ def test_an_enrolment_that_is_not_confirmed_expires(person: Person) -> None:
     assert person.ask("PUT", TOTP, {"code": app.code()}).code == "C0113"
     person.enrol()
     assert person.status()["totp"] is True
+
+
+def test_five_wrong_codes_end_an_enrolment(person: Person) -> None:
+    app = App(person.ask("POST", TOTP, {"currentPassword": PASSWORD}).data["secret"], person.gatehouse.clock)
+    guesses = [person.ask("PUT", TOTP, {"code": guess}) for guess in (app.wrong(), "abcd", *[app.wrong()] * 3)]
+    assert [answer.code for answer in guesses] == ["A0220"] * 5
+    assert "begin again" in guesses[4].json["msg"]
+    assert "begin again" not in guesses[3].json["msg"]
+    assert person.ask("PUT", TOTP, {"code": app.code()}).code == "C0113", "even the right one"
+    person.enrol()
+    service = person.gatehouse.service
+    person.gatehouse.run(service.audit.stop())
+    told = [event for event in person.gatehouse.run(service.audit_trail.read(newest=9)) if "enrolment" in event.event]
+    assert [(event.event, event.user, event.detail) for event in told] == [
+        ("enrolment.failed", 1, f'{{"left":{left}}}') for left in (4, 3, 2, 1, 0)
+    ]
+
+
+def test_guesses_at_once_are_no_more_than_guesses_in_a_row(person: Person) -> None:
+    app = App(person.ask("POST", TOTP, {"currentPassword": PASSWORD}).data["secret"], person.gatehouse.clock)
+
+    async def guess() -> list[Answer]:
+        body = {"code": app.wrong()}
+        send = person.gatehouse.send
+        return list(await asyncio.gather(*(send("PUT", TOTP, body=body, token=person.token) for _ in range(30))))
+
+    answers = person.gatehouse.run(guess())
+    assert sorted(answer.code for answer in answers) == ["A0220"] * 5 + ["C0113"] * 25
+    assert person.ask("PUT", TOTP, {"code": app.code()}).code == "C0113"
 
 
 def test_only_the_newest_secret_can_be_confirmed(person: Person) -> None:

@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.factors.passkeys import is_clone
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.accounts.users import NewUser
-from tests.support.authenticator import Authenticator
+from tests.support.authenticator import Authenticator, b64
+from tests.support.factors import App
 from tests.support.inprocess import Answer, InProcess
+from tests.support.meanwhile import during
 from tests.support.running import PASSWORD
 
 pytestmark = pytest.mark.usefixtures("engines")
@@ -24,6 +27,8 @@ pytestmark = pytest.mark.usefixtures("engines")
 ISSUER = "https://login.localhost"
 OPTIONS, LOGIN = "/api/v1/auth/passkey/options", "/api/v1/auth/passkey"
 OWN = "/api/v1/users/me/passkeys"
+TOTP = "/api/v1/users/me/totp"
+STATUS = "/api/v1/users/me/second-factor"
 PASSWORD_LOGIN = "/api/v1/users/me/password-login"
 
 
@@ -39,12 +44,23 @@ class Person:
     def ask(self, method: str, path: str, body: object = None) -> Answer:
         return self.gatehouse.request(method, path, body=body, token=self.token)
 
-    def register(self, made: Authenticator, name: str = "") -> Answer:
-        options = self.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
-        return self.ask("POST", OWN, {"credential": made.create(options), "name": name})
+    def options(self, proof: Authenticator | None = None) -> dict[str, Any]:
+        """For a new passkey; `proof` is one that the person has."""
+        body = self.proof(proof) if proof else {"currentPassword": PASSWORD}
+        return dict(self.ask("POST", f"{OWN}/options", body).data["publicKey"])
+
+    def register(self, made: Authenticator, name: str = "", proof: Authenticator | None = None) -> Answer:
+        return self.ask("POST", OWN, {"credential": made.create(self.options(proof)), "name": name})
+
+    def enrol_app(self) -> tuple[App, list[str]]:
+        enrolment, clock = self.gatehouse.service.factors.enrolment, self.gatehouse.clock
+        app = App(self.gatehouse.run(enrolment.begin_for(1, "admin")).secret, clock)
+        codes = self.gatehouse.run(enrolment.confirm(1, app.code(), ClientInfo()))
+        clock.move(30)  # the code of the enrolment is used up
+        return app, codes
 
     def passkeys(self) -> list[dict[str, Any]]:
-        return list(self.ask("GET", "/api/v1/users/me/second-factor").data["passkeys"])
+        return list(self.ask("GET", STATUS).data["passkeys"])
 
     def proof(self, made: Authenticator) -> dict[str, Any]:
         return {"credential": made.get(challenge(self.gatehouse))}
@@ -91,7 +107,7 @@ def test_what_the_browser_is_asked(person: Person) -> None:
     )
     first = device()
     person.register(first)
-    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+    options = person.options(first)
     assert options["rp"]["id"] == "login.localhost"
     assert options["authenticatorSelection"]["userVerification"] == "required"
     assert options["user"]["id"] == first.handle, "all passkeys of a user know it by one handle"
@@ -104,8 +120,7 @@ def test_registering_takes_a_fresh_proof(person: Person) -> None:
     assert person.ask("POST", f"{OWN}/options", {}).code == "A0410"
     first, second = device(), device()
     person.register(first)
-    options = person.ask("POST", f"{OWN}/options", person.proof(first)).data["publicKey"]
-    assert person.ask("POST", OWN, {"credential": second.create(options)}).status == 200
+    assert person.register(second, proof=first).status == 200
     assert len(person.passkeys()) == 2
 
 
@@ -136,7 +151,7 @@ def test_a_stranger_a_forger_and_a_removed_passkey_are_refused(person: Person) -
     path = f"{OWN}/{added['id']}"
     assert person.ask("DELETE", path, {"currentPassword": "not it"}).code == "A0210"
     assert person.ask("DELETE", path).code == "A0410"
-    assert person.ask("DELETE", path, {"currentPassword": PASSWORD}).status == 200
+    assert person.ask("DELETE", path, person.proof(made)).status == 200
     assert log_in(person.gatehouse, made).code == "A0210"
     assert person.ask("DELETE", path, {"currentPassword": PASSWORD}).code == "C0113"
 
@@ -168,13 +183,12 @@ def test_of_twenty_answers_to_one_challenge_one_logs_in(person: Person) -> None:
 def test_a_challenge_for_one_thing_is_none_for_another(person: Person) -> None:
     made = device()
     person.register(made)
-    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
-    login = made.get(options)
+    login = made.get(person.options(made))
     assert person.gatehouse.request("POST", LOGIN, body={"credential": login}).code == "A0242"
     asked = challenge(person.gatehouse) | {"user": {"id": "AAAA"}}
     assert person.ask("POST", OWN, {"credential": device().create(asked)}).code == "A0242"
     other = Person(person.gatehouse, "plain")
-    options = person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).data["publicKey"]
+    options = person.options(made)
     assert other.ask("POST", OWN, {"credential": device().create(options)}).code == "A0210"
     assert other.ask("POST", f"{OWN}/options", person.proof(made)).code == "A0210", "not a passkey of its own"
 
@@ -182,14 +196,15 @@ def test_a_challenge_for_one_thing_is_none_for_another(person: Person) -> None:
 def test_a_passkey_is_registered_once(person: Person) -> None:
     made = device()
     assert person.register(made).status == 200
-    again = person.register(made)
+    again = person.register(made, proof=made)
     assert (again.status, again.code) == (409, "A0440")
 
 
 def test_nobody_fills_the_database_with_passkeys(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gatehouse.auth.factors.own_passkeys.MAX_PASSKEYS", 2)
     kept = device()
-    assert [person.register(each).status for each in (kept, device(), device())] == [200, 200, 400]
+    assert person.register(kept).status == 200
+    assert [person.register(device(), proof=kept).status for _ in range(2)] == [200, 400]
     assert len(person.passkeys()) == 2
     assert log_in(person.gatehouse, kept).status == 200
 
@@ -214,6 +229,94 @@ def test_the_rule_of_counters() -> None:
     assert is_clone(5, 0)
 
 
+Change = tuple[str, str, dict[str, Any]]
+FACTOR_CHANGES = [
+    pytest.param(("POST", f"{OWN}/options", {}), id="a new passkey"),
+    pytest.param(("DELETE", f"{OWN}/1", {}), id="a passkey less"),
+    pytest.param(("PUT", PASSWORD_LOGIN, {"enabled": False}), id="no login by password"),
+    pytest.param(("PUT", PASSWORD_LOGIN, {"enabled": True}), id="login by password"),
+]
+
+
+@pytest.mark.parametrize("change", FACTOR_CHANGES)
+def test_with_an_app_the_password_alone_changes_no_factor(person: Person, change: Change) -> None:
+    method, path, body = change
+    person.register(device())
+    app, codes = person.enrol_app()
+    by_password = body | {"currentPassword": PASSWORD}
+    before = person.ask("GET", STATUS).data
+    refused = person.ask(method, path, by_password)
+    assert (refused.status, refused.code) == (400, "A0220")
+    assert "(code)" in refused.json["msg"]
+    assert person.ask(method, path, by_password | {"code": app.wrong()}).code == "A0220"
+    assert person.ask(method, path, body | {"currentPassword": "not it", "code": app.code()}).code == "A0210"
+    assert person.ask("GET", STATUS).data == before
+    assert person.ask(method, path, by_password | {"code": app.code()}).status == 200
+    with_recovery_code = {"currentPassword": PASSWORD, "code": codes[0]}
+    assert person.ask("POST", f"{OWN}/options", with_recovery_code).status == 200
+    counts = person.gatehouse.service.audit.counts
+    assert counts["login.failed", "second_factor_missing"] == 1
+    assert counts["login.failed", "second_factor"] == 1
+
+
+@pytest.mark.parametrize("change", [*FACTOR_CHANGES, pytest.param(("POST", TOTP, {}), id="an app")])
+def test_with_passkeys_and_no_app_the_password_alone_changes_no_factor(person: Person, change: Change) -> None:
+    method, path, body = change
+    made = device()
+    person.register(made)
+    before = person.ask("GET", STATUS).data
+    refused = person.ask(method, path, body | {"currentPassword": PASSWORD, "code": "123456"})
+    assert (refused.status, refused.code) == (400, "A0220")
+    assert "passkey" in refused.json["msg"]
+    assert person.ask("GET", STATUS).data == before
+    assert person.ask(method, path, body | person.proof(made)).status == 200
+
+
+def test_wrong_codes_of_a_proof_lock_the_name(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", issuer=ISSUER, limits="on", limit_login_name="3/minute") as gatehouse:
+        person = Person(gatehouse)
+        app, _ = person.enrol_app()
+        guess = {"currentPassword": PASSWORD, "code": app.wrong()}
+        assert [person.ask("POST", f"{OWN}/options", guess).code for _ in range(3)] == ["A0220"] * 3
+        assert person.ask("POST", f"{OWN}/options", guess | {"code": app.code()}).code == "A0211"
+        assert gatehouse.login().code == "A0211"
+
+
+def test_an_app_that_is_switched_on_during_a_proof_is_asked_for(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enrolment = person.gatehouse.service.factors.enrolment
+
+    async def switch_on() -> None:
+        app = App((await enrolment.begin_for(1, "admin")).secret, person.gatehouse.clock)
+        await enrolment.confirm(1, app.code(), ClientInfo())
+
+    during(monkeypatch, "check", person.gatehouse, switch_on)
+    assert person.ask("POST", f"{OWN}/options", {"currentPassword": PASSWORD}).code == "A0220"
+
+
+def test_a_new_password_takes_the_old_one_and_leaves_the_factors_as_they_are(person: Person) -> None:
+    """Consoles have no field for a code there, and a new password gets nobody past the app."""
+    person.enrol_app()
+    body = {"currentPassword": PASSWORD, "newPassword": "a quite new password"}
+    assert person.ask("PUT", "/api/v1/users/me/password", body).status == 200
+    assert person.gatehouse.login(password="a quite new password").code == "A0220"
+
+
+def test_an_enrolment_ticket_is_void_once_there_is_a_passkey(tmp_path: Path) -> None:
+    path = "/api/v1/auth/enrolment"
+    with InProcess(tmp_path / "data", issuer=ISSUER, second_factor_roles="ADMIN") as gatehouse:
+        accounts, new = gatehouse.service.accounts, NewUser("plain", "Plain", hash_password(PASSWORD), 1, 0)
+        gatehouse.run(accounts.add_user(new))
+        person = Person(gatehouse, "plain")
+        gatehouse.run(accounts.grant("plain", ["ADMIN"]))
+        body = {"ticket": gatehouse.login("plain").headers["enrolment-ticket"]}
+        app = App(gatehouse.request("POST", path, body=body).data["secret"], gatehouse.clock)
+        person.register(device())
+        assert gatehouse.request("POST", path, body=body).code == "A0242"
+        assert gatehouse.request("PUT", path, body=body | {"code": app.code()}).code == "A0242"
+
+
 def test_a_disabled_user_is_refused(person: Person) -> None:
     made = device()
     plain = Person(person.gatehouse, "plain")
@@ -227,7 +330,7 @@ def test_the_password_can_be_switched_off_and_on(person: Person) -> None:
     assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False, "currentPassword": PASSWORD}).code == "A0440"
     added = person.register(made).data
     assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False}).code == "A0410"
-    assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False, "currentPassword": PASSWORD}).status == 200
+    assert person.ask("PUT", PASSWORD_LOGIN, {"enabled": False} | person.proof(made)).status == 200
     wrong = person.gatehouse.login(password="not it")
     refused = person.gatehouse.login()
     assert (refused.status, refused.content) == (wrong.status, wrong.content)
@@ -259,6 +362,17 @@ def test_garbage_is_refused(gatehouse: InProcess, part: str, garbage: str) -> No
     credential["response"][part] = garbage
     answer = gatehouse.request("POST", LOGIN, body={"credential": credential})
     assert answer.code in {"A0210", "A0421", "A0410", "A0242"} or (part, garbage) == ("userHandle", "")
+
+
+@pytest.mark.parametrize("nested", ["[" * 5000 + "]" * 5000, '{"a":' * 3000 + "1" + "}" * 3000])
+def test_deep_client_data_is_refused(person: Person, nested: str) -> None:
+    options = person.options()
+    login, new = device().get(challenge(person.gatehouse)), device().create(options)
+    for path, credential in ((LOGIN, login), (OWN, new)):
+        client_data = f'{{"challenge":"{options["challenge"]}","deep":{nested}}}'
+        credential["response"]["clientDataJSON"] = b64(client_data.encode())
+        answer = person.ask("POST", path, {"credential": credential})
+        assert (answer.status, answer.code) == (400, "A0210")
 
 
 def test_the_library_is_loaded_for_nobody_who_has_no_passkey() -> None:

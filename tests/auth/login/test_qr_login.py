@@ -78,6 +78,15 @@ def test_the_whole_way(gatehouse: InProcess, ticket: str) -> None:
     assert {session["address"] for session in sessions} == {"127.0.0.1", "192.0.2.7"}
 
 
+def test_guesses_at_tickets_end_and_are_recorded(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", limits="on", limit_login_address="4/minute") as gatehouse:
+        phone = gatehouse.login(**PHONE).data["accessToken"]
+        guesses = [on_phone(gatehouse, what, "made-up", phone).code for what in ("scan", "confirm", "refuse") * 3]
+        assert (guesses[0], guesses[-1]) == ("A0242", "A0502")
+        assert exchange(gatehouse, "made-up").code == "A0242"
+        assert gatehouse.service.audit.counts["ticket.refused", "qr"] == 10
+
+
 def test_refused_on_the_phone(gatehouse: InProcess, ticket: str) -> None:
     phone = gatehouse.login("ann").data["accessToken"]
     on_phone(gatehouse, "scan", ticket, phone)

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from gatehouse.auth.accounts.authority import OPERATOR
+from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.settings import SettingsError, load
 from gatehouse.stores.accounts.users import NewUser
 from tests.support.factors import App, enrol
 from tests.support.inprocess import Answer, InProcess
+from tests.support.meanwhile import during
 from tests.support.people import change_user
 from tests.support.running import ANSWER, PASSWORD
 
@@ -179,6 +182,65 @@ def test_a_user_without_a_factor_notices_nothing(gatehouse: InProcess) -> None:
     assert gatehouse.login("plain", changes={"otpCode": "123456"}).status == 200
 
 
+def sessions(gatehouse: InProcess) -> int:
+    return len(gatehouse.run(gatehouse.service.sessions.of_user(1)))
+
+
+def test_an_app_that_is_switched_on_during_a_login_is_asked_for(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enrolment = gatehouse.service.factors.enrolment
+
+    async def switch_on() -> None:
+        app = App((await enrolment.begin_for(1, "admin")).secret, gatehouse.clock)
+        await enrolment.confirm(1, app.code(), ClientInfo())
+
+    during(monkeypatch, "check", gatehouse, switch_on)
+    assert gatehouse.login().code == "A0220"
+    assert sessions(gatehouse) == 0
+
+
+def test_a_code_of_an_app_that_is_replaced_during_a_login_opens_nothing(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, _ = enrolled(gatehouse)
+    before, enrolment = sessions(gatehouse), gatehouse.service.factors.enrolment
+
+    async def replace() -> None:
+        await gatehouse.service.factor_administration.reset(OPERATOR, 1)
+        new = App((await enrolment.begin_for(1, "admin")).secret, gatehouse.clock)
+        await enrolment.confirm(1, new.code(), ClientInfo())
+
+    during(monkeypatch, "check", gatehouse, replace)
+    assert beside_picture(gatehouse, app.code()).code == "A0220"
+    assert sessions(gatehouse) == before
+
+
+def test_a_password_login_that_is_switched_off_during_a_login_opens_nothing(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = gatehouse.login("plain", "not it")
+    during(monkeypatch, "check", gatehouse, lambda: change_user(gatehouse.service.database, 1, password_login=False))
+    refused = gatehouse.login()
+    assert (refused.status, refused.content) == (wrong.status, wrong.content)
+    assert sessions(gatehouse) == 0
+
+
+def test_a_new_master_secret_during_a_login_refuses_nobody(
+    gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, codes = enrolled(gatehouse)
+    new = b"n" * 32
+
+    async def rotate() -> None:
+        gatehouse.service.key_ring.secrets = (new, *gatehouse.service.key_ring.secrets)
+        await gatehouse.service.reseal(new)
+
+    during(monkeypatch, "check", gatehouse, rotate)
+    assert beside_picture(gatehouse, app.code()).status == 200
+    assert beside_picture(gatehouse, codes[0]).status == 200
+
+
 def test_a_disabled_user_is_told_nothing(gatehouse: InProcess) -> None:
     app, _ = enrolled(gatehouse)
     add_administrator(gatehouse)
@@ -252,6 +314,23 @@ def test_an_enrolment_ticket_dies_with_time_password_and_user(tmp_path: Path) ->
         ticket = gatehouse.login().headers["enrolment-ticket"]
         gatehouse.run(accounts.set_password("admin", hash_password("another one altogether")))
         assert begin(ticket) == "A0242"
+
+
+def test_guesses_at_enrolment_tickets_and_codes_end_and_are_recorded(tmp_path: Path) -> None:
+    path = "/api/v1/auth/enrolment"
+    with InProcess(
+        tmp_path / "data", limits="on", limit_login_address="4/minute", second_factor="required"
+    ) as gatehouse:
+        ticket = gatehouse.login().headers["enrolment-ticket"]
+        guess = {"ticket": "made-up", "code": "123456"}
+        guesses = [gatehouse.request(method, path, body=guess).code for method in ("POST", "PUT") * 5]
+        assert (guesses[0], guesses[-1]) == ("A0242", "A0502")
+        assert gatehouse.service.audit.counts["ticket.refused", "enrolment"] == 10
+        app = App(gatehouse.request("POST", path, body={"ticket": ticket}).data["secret"], gatehouse.clock)
+        wrong = {"ticket": ticket, "code": app.wrong()}
+        assert gatehouse.request("PUT", path, body=wrong).code == "A0502"
+        assert gatehouse.service.audit.counts["enrolment.failed", ""] == 1
+        assert gatehouse.request("PUT", path, body=wrong | {"code": app.code()}).status == 200
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:

@@ -48,7 +48,7 @@ function passwordLine(act) {
 
 async function setPasswordLogin(enabled) {
   if (!enabled && !(await confirmed({ title: "factor.password.ask", text: "factor.password.ask.text", act: "factor.password.end" }))) return;
-  withProof({ title: enabled ? "factor.password.begin" : "factor.password.end", withPasskey: true }, async (proof) => {
+  withProof({ title: enabled ? "factor.password.begin" : "factor.password.end" }, async (proof) => {
     await ask("PUT", "users/me/password-login", { enabled, ...proof });
     succeed(enabled ? "factor.password.begun" : "factor.password.ended");
     await loadFactor();
@@ -61,35 +61,40 @@ function passkeyRow(passkey) {
   return make("li", { class: "line" }, make("div", {}, make("strong", {}, passkey.name), make("span", { class: "muted" }, used)), remove);
 }
 
-/** Ask for the password, and for a code where that is needed; `work` is done with both. */
-function withProof({ title, withCode = false, withPasskey = false, named = false }, work) {
-  const password = field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
-  const code = withCode && field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 });
+/** Ask for the password, with a code where an app is on, or for a passkey where that is the only factor; `work` is done with it. */
+function withProof({ title, withPasskey = true, named = false }, work) {
+  const passkeyOnly = !status.totp && status.passkeys.length > 0;
+  const password = !passkeyOnly && field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
+  const code = status.totp && field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 });
   const name = named && field("factor.passkey.name", { id: "proof-name", maxlength: 64, value: word("factor.passkey.default") });
   const message = make("p", { class: "message", role: "alert" });
-  const submit = make("button", { class: "button", t: "proof.go" });
-  const instead = withPasskey && able && status.passkeys.length > 0 && make("button", { type: "button", class: "quiet lined", t: "proof.passkey", click: () => go(async () => ({ credential: await prove() })) });
+  const submit = make("button", { class: "button", t: passkeyOnly ? "proof.passkey" : "proof.go" });
+  const byPasskey = () => go(async () => ({ credential: await prove() }));
+  const instead = withPasskey && able && !passkeyOnly && status.passkeys.length > 0 && make("button", { type: "button", class: "quiet lined", t: "proof.passkey", click: byPasskey });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
-  const form = make("form", { method: "post", novalidate: true }, make("p", { class: "muted", t: "proof.why" }), name && name.box, password.box, code && code.box, message, make("div", { class: "acts" }, cancel, instead, submit));
+  const form = make("form", { method: "post", novalidate: true }, make("p", { class: "muted", t: "proof.why" }), name && name.box, password && password.box, code && code.box, message, make("div", { class: "acts" }, cancel, instead, (able || !passkeyOnly) && submit));
   const dialog = open(title, {}, form);
-  (name || password).input.focus();
+  (name || password || { input: submit }).input.focus();
+  if (passkeyOnly && !able) say(message, "factor.passkeys.unable");
   const go = async (proof) => {
     if (submit.getAttribute("aria-disabled") === "true") return;
     busy(submit, true);
     message.textContent = "";
+    let given = {};
     try {
-      const given = await proof();
-      await work({ ...given, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }, name ? name.input.value.trim() : "");
+      given = await proof();
+      await work(given, name ? name.input.value.trim() : "");
       dialog.close();
     } catch (problem) {
       busy(submit, false);
       if (dismissed(problem)) return;
-      message.textContent = problem.code === "A0210" ? word("change.wrong") : problem.message || word("unforeseen");
+      message.textContent = problem.code === "A0210" && given.currentPassword ? word("change.wrong") : problem.message || word("unforeseen");
     }
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    go(async () => ({ currentPassword: password.input.value }));
+    if (passkeyOnly) byPasskey();
+    else go(async () => ({ currentPassword: password.input.value, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
   });
 }
 
@@ -107,7 +112,7 @@ function addApp() {
 }
 
 function removeApp() {
-  withProof({ title: "factor.app.remove", withCode: true }, async (proof) => {
+  withProof({ title: "factor.app.remove", withPasskey: false }, async (proof) => {
     await ask("DELETE", "users/me/totp", proof);
     succeed("factor.app.removed");
     await loadFactor();
@@ -115,14 +120,14 @@ function removeApp() {
 }
 
 function newCodes() {
-  withProof({ title: "factor.codes", withCode: true }, async (proof) => {
+  withProof({ title: "factor.codes", withPasskey: false }, async (proof) => {
     const { recoveryCodes } = await ask("POST", "users/me/recovery-codes", proof);
     setTimeout(() => showCodes(recoveryCodes, loadFactor));
   });
 }
 
 function addPasskey() {
-  withProof({ title: "factor.passkeys.add", withPasskey: true, named: true }, async (proof, name) => {
+  withProof({ title: "factor.passkeys.add", named: true }, async (proof, name) => {
     const { publicKey } = await ask("POST", "users/me/passkeys/options", proof);
     const credential = await register(publicKey);
     await ask("POST", "users/me/passkeys", { credential, name });
@@ -134,7 +139,7 @@ function addPasskey() {
 async function removePasskey(passkey) {
   const given = { name: passkey.name };
   if (!(await confirmed({ title: "factor.passkey.ask", text: "factor.passkey.ask.text", act: "factor.passkey.remove", given }))) return;
-  withProof({ title: "factor.passkey.remove", withPasskey: true }, async (proof) => {
+  withProof({ title: "factor.passkey.remove" }, async (proof) => {
     await ask("DELETE", `users/me/passkeys/${passkey.id}`, proof);
     succeed("factor.passkey.removed");
     await loadFactor();
