@@ -24,7 +24,7 @@ from gatehouse.api.http.response import Headers, Response, Stream, failure, plai
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.audit import Event
-from gatehouse.auth.refusals import EscalationRefused, NotAllowed, Refused
+from gatehouse.auth.refusals import BeyondAuthority, NotAllowed, Refused
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, UnstorableValue
 
@@ -113,7 +113,7 @@ class App:
                 await request.body(route.body_limit)
                 principal = await self._authorize(request, route)
             return await route.endpoint(request, principal)
-        except EscalationRefused as refusal:
+        except BeyondAuthority as refusal:
             self._record_escalation(refusal, request, principal)
             return self._failure(refusal, request)
         except (Refused, Missing, Duplicate, InUse, UnstorableValue) as refusal:
@@ -126,7 +126,7 @@ class App:
             log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
 
-    def _record_escalation(self, refusal: EscalationRefused, request: Request, principal: Principal | None) -> None:
+    def _record_escalation(self, refusal: BeyondAuthority, request: Request, principal: Principal | None) -> None:
         """Somebody tried to reach for more than they hold: an operator may want to know."""
         detail = {"path": request.path[:LOGGED_LENGTH], "method": request.method, "refused": str(refusal)}
         actor = principal.claims.user if principal else None

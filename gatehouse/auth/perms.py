@@ -9,6 +9,7 @@ The role ROOT has every perm that exists, without rows of its own.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,16 @@ MANAGEMENT_PERMS = tuple(
     }.items()
     for action in actions
 )
+
+
+# What Gatehouse's own operations are about. All other perms belong to other services, below `sys:` too.
+OWN_SUBJECTS = ("user", "role", "menu", "dept", "log", "session", "config")
+
+
+def is_own(perm: str) -> bool:
+    """Whether Gatehouse itself may go by this perm, or another service may read it as one that includes such a perm."""
+    subject = ":".join(perm.casefold().split(":")[:2])
+    return any(fnmatchcase(f"{_SYSTEM}{own}", subject) for own in OWN_SUBJECTS)
 
 
 # Consoles from 2.10.1 to 2.26 call it by four segments, which users/me cannot show.

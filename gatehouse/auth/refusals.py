@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gatehouse.auth.audit import RefreshFailure
 
 PASSWORD_MIN = 8
@@ -178,19 +180,36 @@ class NotAllowed(Refused):
     """The caller is known, and may not do this."""
 
 
-class EscalationRefused(NotAllowed):
-    """The caller reaches for more than the caller has. Recorded, unlike a perm that is missing."""
+class Need(StrEnum):
+    """What the caller would need; `api/contract/errors.py` has the sentences."""
+
+    PERMS = "perms"
+    ROLE = "role"
+    ROOT = "ROOT"
+    ADMINISTRATOR = "administrator"
+    DEPARTMENT = "department"
+    SOMEBODY_ELSE = "somebody else"
 
 
-class CannotGrant(EscalationRefused):
-    """The caller would grant a role, a menu or a perm that the caller does not have."""
+class BeyondAuthority(NotAllowed):
+    """A change that `auth/accounts/authority.py` refuses, which is the only place that raises it. It is recorded."""
+
+    def __init__(self, why: str, need: Need, missing: Sequence[str] = (), role: str = "") -> None:
+        super().__init__(why)
+        self.need = need
+        self.missing = tuple(missing)
+        self.role = role  # one of the caller's own, to which missing perms could be added
 
 
-class CannotManage(EscalationRefused):
-    """The change is to a user who has more perms than the caller."""
+class CannotGrant(BeyondAuthority):
+    """The caller would grant, change or take a role, a menu or a perm that the caller does not have."""
 
 
-class OwnAccount(NotAllowed):
+class CannotManage(BeyondAuthority):
+    """The change is to a user who has more than the caller."""
+
+
+class OwnAccount(BeyondAuthority):
     """A change that is not allowed on the caller's own account."""
 
 

@@ -53,6 +53,7 @@ FACTOR_TESTS = "tests/auth/login/test_second_factor.py"
 QR_TESTS = "tests/auth/login/test_qr_login.py"
 THROTTLE_TESTS = "tests/auth/limits/test_throttle.py"
 ESCALATION_TESTS = "tests/api/console/test_escalation.py"
+RANK_TESTS = "tests/api/console/test_rank.py"
 AUDIT_TESTS = "tests/auth/test_audit.py"
 PASSWORD_TESTS = "tests/auth/accounts/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
@@ -536,30 +537,52 @@ ACCOUNTS = (
     Mutant(
         "nobody manages or grants what gives more than they hold",
         "gatehouse/auth/accounts/authority.py",
-        "if role.code == ROOT or missing_perms(actor, role.perms):",
-        "if role.code == ROOT:",
+        "    if missing := missing_perms(actor, role.perms):\n        return Lack(Need.PERMS, missing)\n",
+        "",
         (f"{ESCALATION_TESTS}::test_a_department_is_no_way_around_those_who_hold_more",),
     ),
     Mutant(
         "what is granted with a change of a user is checked",
         USERS,
-        "        authority.require_grant(actor, grants(added))\n",
+        "        authority.require_user_change(actor, _holder(target), after, parents)\n",
         "",
         (f"{ESCALATION_TESTS}::test_a_manager_cannot_hand_out_what_the_manager_lacks",),
     ),
     Mutant(
         "nobody changes a user who holds more",
         USERS,
-        "        authority.require_manage(actor, user, grants(target.roles))\n",
+        "        authority.require_manage(actor, _holder(target), await transaction.department_parents())\n",
         "",
         (f"{ESCALATION_TESTS}::test_nobody_touches_somebody_who_holds_more",),
     ),
     Mutant(
         "nobody gives a role more than they hold",
         "gatehouse/auth/accounts/authority.py",
-        "if missing_perms(actor, role_perms) or ROOT in",
-        "if ROOT in",
+        "    if missing := missing_perms(actor, frozenset().union(*(state.perms for state in states))):\n"
+        "        return Lack(Need.PERMS, missing)\n",
+        "",
         ("tests/api/console/test_menus.py::test_nobody_assigns_a_button_whose_perm_they_lack",),
+    ),
+    Mutant(
+        "nobody takes a role from its holders who could not grant it",
+        "gatehouse/auth/accounts/authority.py",
+        "if before and has_holders and before.code not in actor.roles and _takes(before, after):",
+        "if False:",
+        (f"{RANK_TESTS}::test_a_role_is_no_way_around_to_its_holders",),
+    ),
+    Mutant(
+        "a button carries no perm that who made it lacks",
+        "gatehouse/auth/accounts/menus.py",
+        '            authority.require_perms(actor, {before.perm, values["perm"]} - {""})\n',
+        "",
+        (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
+    ),
+    Mutant(
+        "nobody changes their own department",
+        "gatehouse/auth/accounts/authority.py",
+        "        forbid_own_account(actor, [before.user])\n",
+        "",
+        (f"{RANK_TESTS}::test_nobody_changes_their_own_department_or_roles",),
     ),
     Mutant(
         "the last administrator stays",

@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from gatehouse.api.contract.needs import need_text
 from gatehouse.auth import refusals
 from gatehouse.auth.refusals import (
     PASSWORD_MAX,
     PASSWORD_MIN,
+    BeyondAuthority,
     EnrolmentRequired,
     FieldInvalid,
     FieldMissing,
@@ -140,11 +142,16 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     ),
     refusals.NotAllowed: ErrorEntry(403, "A0301", "Not allowed", "没有访问权限"),
     refusals.CannotGrant: ErrorEntry(
-        403, "A0301", "You cannot grant more than you have yourself", "不能授予自己没有的权限"
+        403,
+        "A0301",
+        "You cannot grant, change or take away more than you have yourself. {need}",
+        "不能授予、修改或收回自己没有的权限。{need}",
     ),
-    refusals.CannotManage: ErrorEntry(403, "A0301", "This user has more permissions than you", "该用户的权限高于您"),
+    refusals.CannotManage: ErrorEntry(
+        403, "A0301", "This user has more permissions than you. {need}", "该用户的权限高于您。{need}"
+    ),
     refusals.OwnAccount: ErrorEntry(
-        403, "A0301", "This is not possible with your own account", "不能对当前账号执行此操作"
+        403, "A0301", "This is not possible with your own account. {need}", "不能对当前账号执行此操作。{need}"
     ),
     LastAdministrator: ErrorEntry(
         403, "A0301", "The last enabled administrator must stay one", "必须保留至少一个启用的管理员"
@@ -197,10 +204,12 @@ def message(problem: Exception, entry: ErrorEntry, language: str) -> str:
         return text.format(url=problem.login_url)
     if isinstance(problem, EnrolmentRequired):
         return text.format(url=problem.enrolment_url)
+    if isinstance(problem, BeyondAuthority):
+        return text.format(need=need_text(problem, language))
     if isinstance(problem, PasswordRefused):
         return PASSWORD_PROBLEMS[problem.problem][language == "zh"]
     if "{wait}" in text and isinstance(problem, RetryLater):
-        return text.format(wait=_wait_text(problem.seconds, language))
+        text = text.format(wait=_wait_text(problem.seconds, language))
     return text
 
 

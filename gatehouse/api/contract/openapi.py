@@ -176,7 +176,9 @@ def _failure(status: int, entries: list[ErrorEntry]) -> Json:
 
 
 def _words(entry: ErrorEntry) -> str:
-    return "The new password is refused, with the reason" if entry.en == "{problem}" else entry.en
+    if entry.en == "{problem}":
+        return "The new password is refused, with the reason"
+    return entry.en.removesuffix(". {need}")
 
 
 def _response(description: str, schema: Json) -> Json:

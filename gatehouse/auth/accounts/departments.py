@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.field_checks import check_fields
-from gatehouse.auth.accounts.users import grants
 from gatehouse.auth.audit import Event
-from gatehouse.auth.refusals import CannotManage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +32,8 @@ class DepartmentChanges:
         """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
         check_fields(values, _CHECKS)
         async with self._effects.change(actor) as change:
+            parents = await change.transaction.department_parents()
+            authority.require_department_change(actor, [values.get("parent")], parents)
             department = await change.transaction.add_department(**{"created": self._effects.now, **values})
             change.record(Event.DEPARTMENT_ADDED, department=department)
         return department
@@ -48,15 +48,16 @@ class DepartmentChanges:
             # or move it back restores them. So it needs an administrator who may do that to each of them.
             concerns = {"enabled", "parent"} & values.keys()
             people = await transaction.people_in(department) if concerns else []
-            if people and not actor.is_administrator:
-                raise CannotManage(f"user {actor.user} may not move or switch department {department}")
+            if concerns:
+                places = [department, *([values["parent"]] if "parent" in values else [])]
+                parents = await transaction.department_parents()
+                authority.require_department_change(actor, places, parents, people=people)
             in_force = await transaction.is_in_force(department)
             if values:
                 await transaction.set_department(department, **values)
             if people and in_force != await transaction.is_in_force(department):
                 held = await transaction.roles(await transaction.roles_in(department, but=actor.user))
-                if not all(authority.may_grant(actor, role) for role in grants(held)):
-                    raise CannotManage(f"somebody in department {department} holds more than user {actor.user}")
+                authority.require_switch(actor, [authority.grant_of(role) for role in held])
             change.invalidate(people)
             if values:
                 change.record(Event.DEPARTMENT_CHANGED, department=department, changed=sorted(values))
@@ -64,6 +65,8 @@ class DepartmentChanges:
     async def delete(self, actor: Actor, departments: Sequence[int]) -> None:
         """All of them, or none."""
         async with self._effects.change(actor) as change:
-            await change.transaction.delete_departments(departments)
+            transaction = change.transaction
+            authority.require_department_change(actor, departments, await transaction.department_parents())
+            await transaction.delete_departments(departments)
             for department in departments:
                 change.record(Event.DEPARTMENT_DELETED, department=department)

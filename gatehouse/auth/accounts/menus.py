@@ -11,9 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
-from gatehouse.auth.accounts.authority import RoleGrant
 from gatehouse.auth.accounts.field_checks import check_field, contract_name
-from gatehouse.auth.accounts.roles import root_users
+from gatehouse.auth.accounts.roles import require_role_perms, root_users
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
@@ -67,7 +66,8 @@ def visible_menus(
     if ROOT in roles:
         return frozenset(menu.id for menu in menus)
     buttons = {menu.id for menu in menus if menu.type is MenuType.BUTTON and menu.perm and allows(perms, menu.perm)}
-    return with_parents(menus, buttons) | (frozenset(assigned) & {menu.id for menu in menus})
+    pages = {menu.id for menu in menus if menu.type is not MenuType.BUTTON}
+    return with_parents(menus, buttons) | (frozenset(assigned) & pages)
 
 
 class MenuChanges:
@@ -80,6 +80,7 @@ class MenuChanges:
             transaction = change.transaction
             parent = values["parent"]
             check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
+            authority.require_perms(actor, {values["perm"]} - {""})
             menu = await transaction.add_menu(**{"created": self._effects.now, **values})
             affected = await root_users(transaction, {values["perm"]} - {""})
             change.invalidate(affected)
@@ -94,9 +95,13 @@ class MenuChanges:
             before = await transaction.menu(menu)
             parent = values["parent"]
             check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
+            # Under another name an administrator may grant what this button carries without knowing it.
+            authority.require_perms(actor, {before.perm, values["perm"]} - {""})
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             if values:
                 await transaction.set_menu(menu, **values)
+            if "type" in values:
+                await transaction.unassign_menu(menu)
             affected = await root_users(transaction, values.keys() & {"perm"})
             change.invalidate(affected)
             if values:
@@ -109,7 +114,9 @@ class MenuChanges:
             name = (await transaction.menu(menu)).name
             menus = await transaction.all_menus()
             gone = await transaction.delete_menu(menu)
-            affected = await root_users(transaction, [each.perm for each in menus if each.id in gone and each.perm])
+            perms = [each.perm for each in menus if each.id in gone and each.perm]
+            authority.require_perms(actor, perms)
+            affected = await root_users(transaction, perms)
             change.invalidate(affected)
             change.record(Event.MENU_DELETED, menu=menu, name=name, with_below=len(gone) - 1)
         return gone
@@ -136,14 +143,14 @@ class MenuChanges:
                 for name in names_of(menu.perm)
             ]
             after = (before.perms - denied) | set(allowed)
-            _require_assignment(actor, RoleGrant(before.code, before.perms), RoleGrant(before.code, after))
+            holders = await require_role_perms(transaction, actor, before, after)
             await transaction.deny(role, denied)
             await transaction.allow(role, set(allowed) - before.perms)
             shown = {menu.id for menu in menus if menu.type is not MenuType.BUTTON} & chosen
             # Those above its buttons are shown anyway; what is stored is what was chosen.
             await transaction.replace_menus(role, shown)
             affected = [
-                *await transaction.holders([role]),
+                *holders,
                 *await root_users(transaction, denied | set(allowed)),
             ]
             change.invalidate(affected)
@@ -154,17 +161,6 @@ class MenuChanges:
                 allowed=sorted(allowed),
                 denied=sorted(denied),
             )
-
-
-def _require_assignment(actor: Actor, before: RoleGrant, after: RoleGrant) -> None:
-    """As for every change of a role; but an administrator may leave perms in place that only others hold.
-
-    Those belong to a business backend: no button carries them, and an assignment does not touch them.
-    """
-    if actor.is_administrator and before.code != ROOT:
-        authority.require_perms(actor, before.perms ^ after.perms)
-    else:
-        authority.require_define_role(actor, before, after)
 
 
 def check_parent(kind: MenuType, parent: Menu | None) -> None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.accounts import authority
-from gatehouse.auth.accounts.authority import Actor
-from gatehouse.auth.audit import Event, TicketKind
+from gatehouse.auth.audit import ClientInfo, Event, TicketKind
 from gatehouse.auth.passwords.policy import password_problem
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import CannotManage, PasswordRefused, TicketGone
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.accounts.accounts import Accounts
-    from gatehouse.auth.audit import Audit, ClientInfo
+    from gatehouse.auth.accounts.authority import Actor
+    from gatehouse.auth.audit import Audit
     from gatehouse.auth.keys.ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
@@ -102,7 +102,6 @@ class PasswordLinks:
         if profile is None or not profile.user.enabled or not allows(profile.perms, RESET_PASSWORD):
             raise TicketGone("who made it may not set passwords any more")
         try:
-            actor = Actor(maker, frozenset(profile.roles), frozenset(profile.perms))
-            await self._accounts.user_changes.require_can_manage(actor, user)
+            await self._accounts.user_changes.require_can_manage(authority.actor_of(profile, ClientInfo()), user)
         except CannotManage:
             raise TicketGone("the user holds more than who made it") from None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
-from gatehouse.auth.accounts.authority import RoleGrant
+from gatehouse.auth.accounts.authority import RoleGrant, grant_of
+from gatehouse.auth.accounts.data_scopes import Scope
 from gatehouse.auth.accounts.field_checks import check_field, check_fields
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
-from gatehouse.auth.refusals import CannotGrant
 from gatehouse.stores.accounts.roles import DataScope
 from gatehouse.stores.errors import Missing
 
@@ -42,8 +43,9 @@ class RoleChanges:
         """`values` are code and name, and enabled, sort and data_scope if they are not to be the defaults."""
         check_fields(values, _CHECKS)
         check_perms(perms)
-        authority.require_define_role(actor, None, RoleGrant(values["code"], frozenset(perms)))
         chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
+        scope = Scope(values.get("data_scope", DataScope.OWN), frozenset(chosen))
+        authority.require_role_change(actor, None, RoleGrant(values["code"], frozenset(perms), scope))
         async with self._effects.change(actor) as change:
             transaction = change.transaction
             role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
@@ -64,12 +66,13 @@ class RoleChanges:
             [before] = await transaction.roles([role])
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             chosen = _chosen(before, values, departments)
-            _require_edit(actor, before, values, chosen)
+            holders = await transaction.holders([role])
+            after = replace(before, **values, departments=chosen)
+            authority.require_role_change(actor, grant_of(before), grant_of(after), holders)
             if values:
                 await transaction.set_role(role, **values)
             if chosen != before.departments:
                 await transaction.replace_departments(role, chosen)
-            holders = await transaction.holders([role])
             changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
             change.invalidate(holders)
             if changed:
@@ -81,8 +84,8 @@ class RoleChanges:
             transaction = change.transaction
             found = await transaction.roles(roles)
             for role in found:
-                grant = RoleGrant(role.code, role.perms)
-                authority.require_define_role(actor, grant, grant)
+                holders = await transaction.holders([role.id])
+                authority.require_role_change(actor, grant_of(role), None, holders)
             perms = {perm for role in found for perm in role.perms}
             affected = [*await transaction.holders(roles), *await root_users(transaction, perms)]
             await transaction.delete_roles(roles)
@@ -96,9 +99,9 @@ class RoleChanges:
             transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
-            _require_perms(actor, role, role.perms | set(perms))
+            holders = await require_role_perms(transaction, actor, role, role.perms | set(perms))
             await transaction.allow(role.id, added)
-            affected = [*await transaction.holders([role.id]), *await root_users(transaction, added)]
+            affected = [*holders, *await root_users(transaction, added)]
             change.invalidate(affected)
             change.record(Event.ROLE_CHANGED, role=code, allowed=list(perms))
 
@@ -110,9 +113,10 @@ class RoleChanges:
             for perm in perms:
                 if not allows(role.perms, perm):
                     raise Missing(f"role {code!r} does not give {perm!r}")
-            _require_perms(actor, role, role.perms)
-            await transaction.deny(role.id, [name for perm in perms for name in names_of(perm)])
-            affected = [*await transaction.holders([role.id]), *await root_users(transaction, perms)]
+            denied = {name for perm in perms for name in names_of(perm)}
+            holders = await require_role_perms(transaction, actor, role, role.perms - denied)
+            await transaction.deny(role.id, denied)
+            affected = [*holders, *await root_users(transaction, perms)]
             change.invalidate(affected)
             change.record(Event.ROLE_CHANGED, role=code, denied=list(perms))
 
@@ -125,10 +129,11 @@ class RoleChanges:
             [before] = await transaction.roles([role])
             denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
             allowed = sorted(perm for perm in wanted if not allows(before.perms, perm))
-            _require_perms(actor, before, before.perms | set(allowed))
+            after = before.perms - set(denied) | set(allowed)
+            holders = await require_role_perms(transaction, actor, before, after)
             await transaction.allow(role, allowed)
             await transaction.deny(role, denied)
-            affected = [*await transaction.holders([role]), *await root_users(transaction, [*allowed, *denied])]
+            affected = [*holders, *await root_users(transaction, [*allowed, *denied])]
             change.invalidate(affected)
             if allowed or denied:
                 change.record(Event.ROLE_CHANGED, role=before.code, allowed=allowed, denied=denied)
@@ -137,6 +142,15 @@ class RoleChanges:
 async def root_users(transaction: AccountTransaction, perms: Collection[str]) -> list[int]:
     """Users with the role ROOT have every perm that exists, so their profiles change when any of these do."""
     return await transaction.holders_by_code(ROOT) if perms else []
+
+
+async def require_role_perms(
+    transaction: AccountTransaction, actor: Actor, role: StoredRole, perms: frozenset[str]
+) -> list[int]:
+    """Refused unless the actor may let the role give these perms; returns the users who hold it."""
+    holders = await transaction.holders([role.id])
+    authority.require_role_change(actor, grant_of(role), grant_of(replace(role, perms=perms)), holders)
+    return holders
 
 
 def check_perms(perms: Iterable[str]) -> None:
@@ -149,18 +163,3 @@ def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[in
     if values.get("data_scope", before.data_scope) != DataScope.CHOSEN:
         return frozenset()
     return before.departments if departments is None else frozenset(departments)
-
-
-def _require_edit(actor: Actor, before: StoredRole, values: dict[str, Any], chosen: frozenset[int]) -> None:
-    after = RoleGrant(values.get("code", before.code), before.perms)
-    authority.require_define_role(actor, RoleGrant(before.code, before.perms), after)
-    if values.get("enabled") and not actor.is_administrator:
-        raise CannotGrant(f"user {actor.user} may not give role {before.code} back to its holders")
-    wider = before.data_scope == DataScope.CHOSEN and not chosen <= before.departments
-    scope = values.get("data_scope", before.data_scope)
-    if not authority.may_change_scope(actor, before.data_scope, scope) or (wider and not actor.is_administrator):
-        raise CannotGrant(f"user {actor.user} may not let role {before.code} see more")
-
-
-def _require_perms(actor: Actor, role: StoredRole, perms: frozenset[str]) -> None:
-    authority.require_define_role(actor, RoleGrant(role.code, role.perms), RoleGrant(role.code, perms))

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.accounts.authority import RoleGrant, may_grant
+from gatehouse.auth.accounts import authority
+from gatehouse.auth.accounts.authority import Holder, grant_of
 from gatehouse.auth.accounts.field_checks import check_fields
 from gatehouse.auth.accounts.users import USER_CHECKS
 from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.stores.accounts.users import NewUser, name_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gatehouse.auth.accounts.authority import Actor
     from gatehouse.stores.accounts.departments import Department
@@ -33,6 +35,7 @@ class Problem(StrEnum):
     NO_DEPARTMENT = "no_department"
     NO_ROLE = "no_role"
     NOT_GRANTED = "not_granted"
+    NOT_PLACED = "not_placed"
     FORMULA = "formula"
 
 
@@ -87,9 +90,10 @@ GENDERS: Mapping[str, int] = {
 
 def plan_import(rows: Sequence[ImportRow], context: ImportContext) -> ImportPlan:
     plan, seen = ImportPlan(), set[str]()
+    may_add = cache(partial(_may_add, context))  # sheets have many rows, and few departments and roles
     for row in rows:
         try:
-            entry = _entry(row, context, seen)
+            entry = _entry(row, context, seen, may_add)
         except RowInvalid as refusal:
             plan.refused.append(RefusedRow(row.number, refusal.problem, refusal.about))
         else:
@@ -98,7 +102,9 @@ def plan_import(rows: Sequence[ImportRow], context: ImportContext) -> ImportPlan
     return plan
 
 
-def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewUser, list[int]]:
+def _entry(
+    row: ImportRow, context: ImportContext, seen: set[str], may_add: Callable[[int, tuple[Role, ...]], bool]
+) -> tuple[NewUser, list[int]]:
     if not row.username:
         raise RowInvalid(Problem.NO_NAME)
     if name_key(row.username) in seen:
@@ -122,7 +128,16 @@ def _entry(row: ImportRow, context: ImportContext, seen: set[str]) -> tuple[NewU
         check_fields(asdict(new), USER_CHECKS)
     except AccountFieldInvalid as refusal:
         raise RowInvalid(Problem.INVALID, refusal.field) from None
-    return new, [_role(each, context) for each in dict.fromkeys(row.roles)]
+    roles = tuple(_role(each, context) for each in dict.fromkeys(row.roles))
+    if not may_add(new.department, roles):
+        raise RowInvalid(Problem.NOT_PLACED, row.department or str(new.department))
+    return new, [role.id for role in roles]
+
+
+def _may_add(context: ImportContext, department: int, roles: tuple[Role, ...]) -> bool:
+    parents = {department.id: department.parent for department in context.departments}
+    holder = Holder(None, department, tuple(grant_of(role) for role in roles))
+    return authority.lack_to_add_user(context.actor, holder, parents) is None
 
 
 def _department(given: str, context: ImportContext) -> int:
@@ -135,11 +150,11 @@ def _department(given: str, context: ImportContext) -> int:
     raise RowInvalid(Problem.NO_DEPARTMENT, given)
 
 
-def _role(given: str, context: ImportContext) -> int:
+def _role(given: str, context: ImportContext) -> Role:
     for key in ("code", "name"):
         found = [role for role in context.roles if getattr(role, key) == given]
         if len(found) == 1:
-            if not may_grant(context.actor, RoleGrant(found[0].code, frozenset(found[0].perms))):
+            if authority.lack_to_grant(context.actor, grant_of(found[0])):
                 raise RowInvalid(Problem.NOT_GRANTED, given)
-            return found[0].id
+            return found[0]
     raise RowInvalid(Problem.NO_ROLE, given)

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
-from gatehouse.auth.accounts.authority import Actor, RoleGrant
+from gatehouse.auth.accounts.authority import Actor, Holder, grant_of
 from gatehouse.auth.accounts.field_checks import check_fields
 from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.policy import password_problem
@@ -55,9 +55,11 @@ class UserChanges:
         async with self._effects.change(actor) as change:
             transaction = change.transaction
             granted = await transaction.roles({role for _, roles in entries for role in roles})
-            authority.require_grant(actor, grants(granted))
+            parents = await transaction.department_parents()
             for new, roles in entries:
                 check_fields(asdict(new), USER_CHECKS)
+                given = tuple(grant_of(role) for role in granted if role.id in roles)
+                authority.require_user_change(actor, None, Holder(None, new.department, given), parents)
                 user = await transaction.add_user(replace(new, created=self._effects.now))
                 await transaction.replace_roles(user, roles)
                 added.append(user)
@@ -73,9 +75,10 @@ class UserChanges:
             transaction = change.transaction
             target = await self._target(transaction, actor, user)
             values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
+            wanted = await self._wanted_roles(transaction, actor, target, values.get("department"), roles)
             if values:
                 await transaction.set_user(user, **values)
-            granted, revoked = await self._replace_roles(transaction, actor, target, roles)
+            granted, revoked = await self._replace_roles(transaction, target, wanted)
             detail: dict[str, list[str]] = {"changed": sorted(values.keys() - {"enabled"})}
             detail |= {"granted": granted} if granted else {}
             detail |= {"revoked": revoked} if revoked else {}
@@ -142,8 +145,9 @@ class UserChanges:
         authority.forbid_own_account(actor, users)
         async with self._effects.change(actor) as change:
             targets = await change.transaction.targets(users)
+            parents = await change.transaction.department_parents()
             for target in targets:
-                authority.require_manage(actor, target.user.id, grants(target.roles))
+                authority.require_manage(actor, _holder(target), parents)
                 change.record(Event.USER_DELETED, target.user.id, username=target.user.username)
                 change.end_sessions(target.user.id, SessionEndReason.DELETED)
             await change.transaction.delete_users(users)
@@ -156,7 +160,7 @@ class UserChanges:
 
     async def _target(self, transaction: AccountTransaction, actor: Actor, user: int) -> Target:
         [target] = await transaction.targets([user])
-        authority.require_manage(actor, user, grants(target.roles))
+        authority.require_manage(actor, _holder(target), await transaction.department_parents())
         return target
 
     async def _change_roles(self, actor: Actor, user: int, named: Sequence[str], *, give: bool) -> None:
@@ -167,22 +171,36 @@ class UserChanges:
                 {role.id for role in target.roles},
                 {role.id for role in await transaction.roles_by_code(named)},
             )
-            await self._replace_roles(transaction, actor, target, sorted(held | meant if give else held - meant))
+            roles = sorted(held | meant if give else held - meant)
+            await self._replace_roles(
+                transaction, target, await self._wanted_roles(transaction, actor, target, None, roles)
+            )
             change.invalidate([user])
             change.record(Event.USER_CHANGED, user, **{"granted" if give else "revoked": list(named)})
 
+    async def _wanted_roles(
+        self,
+        transaction: AccountTransaction,
+        actor: Actor,
+        target: Target,
+        department: int | None,
+        roles: Sequence[int] | None,
+    ) -> Sequence[StoredRole]:
+        """The roles that the user is to hold; refused if the actor may not give it these, or this department."""
+        wanted = target.roles if roles is None else await transaction.roles(roles)
+        after = Holder(target.user.id, department or target.user.department, tuple(grant_of(role) for role in wanted))
+        parents = await transaction.department_parents()
+        authority.require_user_change(actor, _holder(target), after, parents)
+        return wanted
+
     async def _replace_roles(
-        self, transaction: AccountTransaction, actor: Actor, target: Target, roles: Sequence[int] | None
+        self, transaction: AccountTransaction, target: Target, wanted: Sequence[StoredRole]
     ) -> tuple[list[str], list[str]]:
         """Replace the roles; returns the codes of those that were added, and of those that were removed."""
-        if roles is None:
-            return [], []
-        held = {role.id for role in target.roles}
-        added = await transaction.roles(set(roles) - held)
-        authority.require_grant(actor, grants(added))
-        removed = [role for role in target.roles if role.id not in roles]
+        added = [role for role in wanted if role not in target.roles]
+        removed = [role for role in target.roles if role not in wanted]
         if added or removed:
-            await transaction.replace_roles(target.user.id, roles)
+            await transaction.replace_roles(target.user.id, [role.id for role in wanted])
         return codes(added), codes(removed)
 
 
@@ -192,8 +210,8 @@ def _password_changed(change: Change, user: int, except_session: str | None = No
     change.end_sessions(user, SessionEndReason.PASSWORD, except_session=except_session)
 
 
-def grants(roles: Sequence[StoredRole]) -> list[RoleGrant]:
-    return [RoleGrant(role.code, role.perms) for role in roles]
+def _holder(target: Target) -> Holder:
+    return Holder(target.user.id, target.user.department, tuple(grant_of(role) for role in target.roles))
 
 
 def codes(roles: Sequence[StoredRole]) -> list[str]:

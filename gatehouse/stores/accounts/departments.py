@@ -74,6 +74,10 @@ class DepartmentWrites:
             raise Missing(f"there is no department {department}")
         return _department(row)
 
+    async def department_parents(self) -> dict[int, int | None]:
+        """The department above each."""
+        return {row.id: row.parent for row in await self.db.execute(select(departments.c.id, departments.c.parent))}
+
     async def set_department(self, department: int, **values: Any) -> None:
         await require_department(self.db, department)
         if values.get("parent") is not None:

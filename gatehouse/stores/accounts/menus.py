@@ -163,6 +163,10 @@ class MenuWrites:
             await self.db.execute(delete(menus).where(menus.c.id == each))
         return gone
 
+    async def unassign_menu(self, menu: int) -> None:
+        """No role shows it any more."""
+        await self.db.execute(delete(role_menus).where(role_menus.c.menu == menu))
+
     async def replace_menus(self, role: int, wanted: Iterable[int]) -> None:
         """What the role shows; buttons go by its perms."""
         await self.db.execute(delete(role_menus).where(role_menus.c.role == role))

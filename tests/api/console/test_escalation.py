@@ -102,9 +102,9 @@ def test_a_department_is_no_way_around_those_who_hold_more(console: Console, gat
     north, off = (gatehouse.run(accounts.add_department(name, 1)) for name in ("North", "Off"))
     gatehouse.run(accounts.edit_department(off, enabled=False))
     gatehouse.run(accounts.add_role("ROOT", "Root"))
-    gatehouse.run(accounts.add_role("EDITOR", "Editor", ["cms:page:edit"]))
+    gatehouse.run(accounts.add_role("CLEANER", "Cleaner", ["sys:log:delete"]))
     form: dict[str, Any] = {"name": "North", "parentId": 1, "status": 1}
-    for code in ("ROOT", "EDITOR"):
+    for code in ("ROOT", "CLEANER"):
         gatehouse.run(accounts.add_user(NewUser(code, code, HASH, north, 0), [code]))
         other = Console(gatehouse, code)
         console.refused("A0301", "PUT", f"depts/{north}", form | {"status": 0})
@@ -143,13 +143,13 @@ def test_the_last_administrator_stays(console: Console, gatehouse: InProcess) ->
 def test_root_may_do_everything(console: Console, gatehouse: InProcess) -> None:
     accounts = gatehouse.service.accounts
     gatehouse.run(accounts.add_role("ROOT", "Root"))
-    gatehouse.run(accounts.add_role("EDITOR", "Editor", ["cms:page:edit"]))
+    gatehouse.run(accounts.add_role("CLEANER", "Cleaner", ["sys:log:delete"]))
     gatehouse.run(accounts.add_user(NewUser("root", "Root", HASH, 1, 0), ["ROOT"]))
     root = Console(gatehouse, "root")
-    ids = [role_id(root, code) for code in ("ROOT", "ADMIN", "EDITOR")]
+    ids = [role_id(root, code) for code in ("ROOT", "ADMIN", "CLEANER")]
     root.done("POST", "users", {"username": "x", "nickname": "x", "roleIds": ids})
     console.refused("A0301", "POST", "users", {"username": "y", "nickname": "y", "roleIds": ids[2:]})
-    gatehouse.run(accounts.allow("EDITOR", ["cms:page:print"]))
+    gatehouse.run(accounts.allow("CLEANER", ["cms:page:print"]))
     assert "cms:page:print" in root.get("users/me")["perms"], "shown on the next request"
     root.done("DELETE", "users/1")
     root.refused("A0301", "DELETE", f"users/{id_of(root, 'root')}")

@@ -85,7 +85,7 @@ OPERATIONS = (
         "sys:dept:create",
         body=DepartmentBody,
         body_required=True,
-        refusals=(Missing, InUse),
+        refusals=(refusals.CannotGrant, Missing, InUse),
     ),
     _operation(
         "edit_department",
@@ -95,7 +95,7 @@ OPERATIONS = (
         "sys:dept:update",
         body=DepartmentBody,
         body_required=True,
-        refusals=(refusals.CannotManage, Missing, InUse, LastAdministrator),
+        refusals=(refusals.CannotGrant, refusals.CannotManage, Missing, InUse, LastAdministrator),
     ),
     _operation(
         "delete_departments",
@@ -103,6 +103,6 @@ OPERATIONS = (
         "depts/{ids}",
         "Delete departments that have neither users nor others below them",
         "sys:dept:delete",
-        refusals=(refusals.FieldInvalid, Missing, InUse),
+        refusals=(refusals.FieldInvalid, refusals.CannotGrant, Missing, InUse),
     ),
 )

@@ -111,7 +111,7 @@ OPERATIONS = (
         "sys:menu:create",
         body=MenuBody,
         body_required=True,
-        refusals=(Missing, InUse),
+        refusals=(refusals.CannotGrant, Missing, InUse),
     ),
     console_operation(
         "edit_menu",
@@ -121,7 +121,7 @@ OPERATIONS = (
         "sys:menu:update",
         body=MenuBody,
         body_required=True,
-        refusals=(Missing, InUse),
+        refusals=(refusals.CannotGrant, Missing, InUse),
     ),
     console_operation(
         "delete_menu",
@@ -129,7 +129,7 @@ OPERATIONS = (
         "menus/{id}",
         "Delete a menu with everything below it; roles keep their perms",
         "sys:menu:delete",
-        refusals=(refusals.FieldInvalid, Missing),
+        refusals=(refusals.FieldInvalid, refusals.CannotGrant, Missing),
     ),
     console_operation(
         "role_menu_ids",

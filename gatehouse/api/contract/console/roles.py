@@ -115,7 +115,7 @@ OPERATIONS = (
         "sys:role:update",
         body=RoleBody,
         body_required=True,
-        refusals=(refusals.CannotGrant, LastAdministrator, Missing, Duplicate),
+        refusals=(refusals.CannotGrant, refusals.OwnAccount, LastAdministrator, Missing, Duplicate),
     ),
     console_operation(
         "delete_roles",

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from gatehouse.api.contract.console.operation import console_operation
+from gatehouse.auth.refusals import CannotManage
 
 
 class SettingData(Struct):
@@ -88,5 +89,6 @@ OPERATIONS = (
         "sys:user:update",
         body=LiftBody,
         body_required=True,
+        refusals=(CannotManage,),
     ),
 )

@@ -165,7 +165,14 @@ OPERATIONS = (
         "sys:user:update",
         body=UserBody,
         body_required=True,
-        refusals=(refusals.CannotGrant, refusals.CannotManage, LastAdministrator, Missing, Duplicate),
+        refusals=(
+            refusals.CannotGrant,
+            refusals.CannotManage,
+            refusals.OwnAccount,
+            LastAdministrator,
+            Missing,
+            Duplicate,
+        ),
     ),
     console_operation(
         "delete_users",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.accounts.authority import Actor
+from gatehouse.auth.accounts import authority
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
+    from gatehouse.auth.accounts.authority import Actor
     from gatehouse.auth.principal import Principal
 
 
 def actor_of(request: Request, principal: Principal) -> Actor:
-    profile = principal.profile
-    return Actor(profile.user.id, frozenset(profile.roles), frozenset(profile.perms), request.client)
+    return authority.actor_of(principal.profile, request.client)

@@ -12,7 +12,7 @@ from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts.authority import RoleGrant, may_grant
+from gatehouse.auth.accounts.authority import grant_of, lack_to_grant
 from gatehouse.stores.accounts.roles import DataScope
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class RoleEndpoints:
         choices = [
             OptionData(str(role.id), role.name)
             for role in await self._sorted()
-            if may_grant(actor, RoleGrant(role.code, frozenset(role.perms)))
+            if lack_to_grant(actor, grant_of(role)) is None
         ]
         return success(choices, request.language)
 

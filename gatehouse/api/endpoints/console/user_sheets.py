@@ -67,6 +67,10 @@ _PROBLEMS = {
     Problem.NO_DEPARTMENT: ("row {row}: there is no one department {about}", "第 {row} 行：部门 {about} 不存在"),
     Problem.NO_ROLE: ("row {row}: there is no one role {about}", "第 {row} 行：角色 {about} 不存在"),
     Problem.NOT_GRANTED: ("row {row}: you cannot grant the role {about}", "第 {row} 行：无权授予角色 {about}"),
+    Problem.NOT_PLACED: (
+        "row {row}: you cannot put users into the department {about}",
+        "第 {row} 行：无权将用户加入部门 {about}",
+    ),
     Problem.FORMULA: ("row {row}: formulas are not taken", "第 {row} 行：不支持公式"),
 }
 
