@@ -158,7 +158,7 @@ class EndedSessions:
             self._missing_before = max(self._missing_before, float(data["missing_before"]))
         elif name == "position":
             self._refuse_late(float(data["at"]))
-            # Only ever raised: a service of 0.1.0 whose setting was lowered says too little for its older tokens.
+            # Only ever raised: older tokens may live longer than newer ones, and not every service says so.
             self._kept_seconds = max(self._kept_seconds, min(float(data["keep"]), MAX_KEPT_SECONDS))
             self._drop_expired()
             self._position = position

@@ -311,7 +311,7 @@ def test_what_is_forgotten_has_expired() -> None:
 
 
 def test_a_service_that_says_to_keep_less_than_before_takes_nothing_back() -> None:
-    """As 0.1.0 does after a restart with a lower ACCESS_TTL, while tokens of the longer life are still valid."""
+    """As after a restart with a lower ACCESS_TTL, while tokens of the longer life are still valid."""
     now = [1000.0]
     ended = EndedSessions("http://127.0.0.1:1/x", "ghs_x", clock=lambda: now[0])
     ended._handle_event("position", "l:0", {"at": 1000.0, "keep": 3660})
