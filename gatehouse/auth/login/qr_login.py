@@ -113,7 +113,10 @@ class QrLogin:
         return QrLoginStatus(stored.status, max(1, round(ticket.expires - self._clock())), profile)
 
     async def exchange(self, text: str, client: ClientInfo) -> Session:
-        await self._throttle.admit_login(client.address)
+        async with self._throttle.admitted(client.address, TicketGone):
+            return await self._exchange(text, client)
+
+    async def _exchange(self, text: str, client: ClientInfo) -> Session:
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(client):
             raise TicketGone("not a ticket of this browser")
