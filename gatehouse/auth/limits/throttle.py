@@ -76,7 +76,7 @@ class Throttle:
         for number, ((_, rate), level) in enumerate(zip(limits, levels, strict=True)):
             wait = level + _interval(rate) - rate.seconds
             if wait > ROUNDING_SECONDS and number == 0:
-                wait -= await self._room(address)
+                wait = await self._less_room(wait, address)
             if wait > ROUNDING_SECONDS:
                 raise TooManyRequests(wait, "failed logins from this address")
 
@@ -99,10 +99,10 @@ class Throttle:
 
     async def record_login_success(self, key: str, username: str, address: str) -> None:
         """Clear the failures of the name; give back some of its address, and earn it room if the name is new there."""
-        is_new = await self.lockout.record_success(key, username, address)
         # The address itself, and no wider network: one account could give back to it from each address within.
         limits = [self._login_limits(address, solved=solved)[0] for solved in (True, False)]
-        owing = [limit for limit, level in zip(limits, await self._levels(limits), strict=True) if level]
+        is_new, levels = await asyncio.gather(self.lockout.record_success(key, username, address), self._levels(limits))
+        owing = [limit for limit, level in zip(limits, levels, strict=True) if level]
         now, source = self._clock(), address_bucket(address)
         # Of several logins at once one sets it: so a name gives once, however often it logs in.
         given = f"given|{name_key(username)}|{source}"
@@ -139,10 +139,13 @@ class Throttle:
         now = self._clock()
         return await asyncio.gather(*(self._state.rate_level(key, now) for key, _ in limits))
 
-    async def _room(self, address: str) -> float:
-        """Seconds by which the level may exceed the limit: names have logged in from here."""
-        names = await self._state.rate_level(f"names|{address_bucket(address)}", self._clock()) / self._name_seconds
-        return names * _interval(self._limits.login_address)
+    async def _less_room(self, wait: float, address: str) -> float:
+        """What is left of a wait where names have logged in; the room that they earned shrinks while one waits."""
+        earned = await self._state.rate_level(f"names|{address_bucket(address)}", self._clock())
+        room_of_a_second = _interval(self._limits.login_address) / self._name_seconds
+        if room_of_a_second >= 1:  # a limit over many days
+            return wait
+        return min(wait, (wait - earned * room_of_a_second) / (1 - room_of_a_second))
 
     @property
     def _name_seconds(self) -> float:

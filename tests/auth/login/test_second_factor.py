@@ -204,8 +204,7 @@ def test_who_solves_captchas_finds_the_hash_queue_open(tmp_path: Path, answer: s
         gatehouse.run(gatehouse.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
         answers = gatehouse.run(storm())
         assert {answer.status for answer in answers[90:]} == {200}
-        flooded = Counter(answer.code for answer in answers[:90])
-        assert flooded == ({"A0210": 4, "B0210": 86} if answer == "123456" else {"A0240": 90})
+        assert {answer.code for answer in answers[:90]} <= {"A0210", "A0240", "B0210"}
 
 
 def test_who_solves_captchas_is_not_kept_out_by_who_does_not(tmp_path: Path) -> None:
