@@ -88,7 +88,8 @@ class Login:
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
         stored = (found and found.user.password_hash) or await self._decoy_hashes.for_name(form.username)
-        check = await self._hashes.check(stored, form.password)
+        check_password = self._hashes.check_with_code if given.instead_of_captcha else self._hashes.check
+        check = await check_password(stored, form.password)
         right_code = await self._second_factor.check(found, given)
         failure = _failure(found, password_correct=check.correct)
         if failure is None and given.instead_of_captcha and right_code is None:

@@ -64,6 +64,7 @@ class HashPool:
         self._reserved = 0
         self._reserved_by: Counter[str] = Counter()
         self._reserved_with_code = 0
+        self._code_turn = asyncio.Lock()
         self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -72,6 +73,11 @@ class HashPool:
 
     async def check(self, stored: str, password: str) -> PasswordCheck:
         return await self._run(verify_password, stored, password)
+
+    async def check_with_code(self, stored: str, password: str) -> PasswordCheck:
+        """One at a time: nobody who solved a captcha waits for more than one that solved none."""
+        async with self._code_turn:
+            return await self.check(stored, password)
 
     async def hash(self, password: str) -> str:
         return await self._run(hash_password, password)
