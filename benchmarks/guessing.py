@@ -25,7 +25,7 @@ ACCEPTED_CODES = 3  # at any time: the current time step and one to either side
 
 def guess_for_a_day(addresses: list[str]) -> tuple[int, int, int]:
     """Guesses that reached a verdict, guesses that were refused, and logins of the owner that failed."""
-    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder) / "data", limits="on") as gatehouse:
+    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder), limits="on") as gatehouse:
         assert gatehouse.login(address=HOME).status == 200
         ends, verdicts, refused, locked_out, turn = gatehouse.clock() + DAY, 0, 0, 0, 0
         next_login = gatehouse.clock() + 3600
@@ -45,7 +45,7 @@ def guess_for_a_day(addresses: list[str]) -> tuple[int, int, int]:
 
 def guess_codes_for_a_day(addresses: list[str]) -> tuple[int, int, int]:
     """The same for codes, with the right password: codes that were judged, refused, and owner's logins that failed."""
-    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder) / "data", limits="on") as gatehouse:
+    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder), limits="on") as gatehouse:
         token = gatehouse.login(address=HOME).data["accessToken"]
         app, _ = enrol(lambda *words: _ask(gatehouse, token, *words), gatehouse.clock)
         ends, judged, refused, locked_out, turn = gatehouse.clock() + DAY, 0, 0, 0, 0

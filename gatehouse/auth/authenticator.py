@@ -90,21 +90,19 @@ class Authenticator:
     async def refresh(self, token: str, client: ClientInfo) -> TokenSet:
         known = self._refresh.decode(token)
         if known is None:
-            await self._throttle.admit_refresh(client.address)
-            raise self._refresh_failed(RefreshFailure.NOT_OURS, client)
+            raise await self._refresh_failed(RefreshFailure.NOT_OURS, client)
         session_id, generation = known
         await self._read_before_rotation(session_id)
         try:
-            limits = self._throttle.refresh_limits(client.address)
-            rotation = await self._sessions.refresh(session_id, generation, client, limits)
+            rotation = await self._sessions.refresh(session_id, generation, client)
         except RefreshTokenInvalid as refusal:
-            raise self._refresh_failed(refusal.reason, client, session_id) from None
+            raise await self._refresh_failed(refusal.reason, client, session_id) from None
         session = rotation.session
         tokens = await self._tokens(session, client)
         if tokens is SessionEndReason.DISABLED:
-            raise self._refresh_failed(RefreshFailure.DISABLED, client, session.id, session.user)
+            raise await self._refresh_failed(RefreshFailure.DISABLED, client, session.id, session.user)
         if isinstance(tokens, SessionEndReason):
-            self._refresh_failed(RefreshFailure.SECOND_FACTOR, client, session.id, session.user)
+            await self._refresh_failed(RefreshFailure.SECOND_FACTOR, client, session.id, session.user)
             raise RefreshNeedsFactor(RefreshFailure.SECOND_FACTOR)
         outcome = RefreshOutcome.ROTATED if rotation.did_rotate else RefreshOutcome.REPEATED
         self._audit.record(Event.REFRESH, client, user=session.user, session=session.id, reason=outcome)
@@ -123,9 +121,10 @@ class Authenticator:
             if epoch is not None:
                 await self._profiles.get(user, epoch)
 
-    def _refresh_failed(
+    async def _refresh_failed(
         self, reason: RefreshFailure, client: ClientInfo, session: str | None = None, user: int | None = None
     ) -> RefreshTokenInvalid:
+        await self._throttle.record_refresh_failure(client.address)
         self._audit.record(Event.REFRESH_FAILED, client, user=user, session=session, reason=reason)
         return RefreshTokenInvalid(reason)
 

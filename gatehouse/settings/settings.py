@@ -113,15 +113,17 @@ class Settings:
     )
     captcha_test_answer: str = setting("", "For tests, on loopback only: the answer of every captcha.", captcha_answer)
     limits: bool = setting(True, "For tests, on loopback only: off removes every limit.", switch)
-    limit_login_address: Rate = setting(Rate(30, 60), "Login attempts from one address.", rate)
+    limit_login_address: Rate = setting(
+        Rate(30, 60), "Failed logins from one address; those without a solved captcha are counted apart.", rate
+    )
     limit_login_name: Rate = setting(
         Rate(10, 300),
         "Failed logins of one name before it is locked; the lock time grows to 15 minutes.",
         rate,
     )
     limit_login_total: Rate = setting(Rate(6000, 60), "Login attempts of all users together.", rate)
-    limit_captcha_address: Rate = setting(Rate(120, 60), "Captchas for one address, counted in each worker.", rate)
-    limit_refresh_address: Rate = setting(Rate(300, 60), "Refresh attempts from one address.", rate)
+    limit_captcha_address: Rate = setting(Rate(3000, 60), "Captchas for one address, counted in each worker.", rate)
+    limit_refresh_address: Rate = setting(Rate(300, 60), "Failed refreshes from one address.", rate)
     limit_password_user: Rate = setting(
         Rate(10, 3600), "Attempts of one user to change their own password, successful or not.", rate
     )

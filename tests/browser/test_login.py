@@ -151,6 +151,14 @@ def test_an_address_that_must_wait_is_told_above_the_button(serving: Serving, vi
     expect(page.locator("#submit")).to_contain_text("Try again in ")
 
 
+def test_a_captcha_that_must_wait_says_how_long(serving: Serving, visiting: Visiting) -> None:
+    page = visiting(serving(limits="on", limit_captcha_address="1/minute")).page()
+    page.locator("#captcha-image[src]").wait_for()
+    page.locator("#captcha-reload").click()
+    message = re.compile(r"Too many requests, try again in \d+ seconds?")
+    expect(page.locator("#captcha-message")).to_have_text(message)
+
+
 def test_a_service_that_is_away_is_told(desk: Visit) -> None:
     page = desk.page()
     page.locator("#captcha-image[src]").wait_for()

@@ -52,6 +52,7 @@ STORED_SESSION_TESTS = "tests/stores/test_sessions.py"
 FACTOR_TESTS = "tests/auth/login/test_second_factor.py"
 QR_TESTS = "tests/auth/login/test_qr_login.py"
 THROTTLE_TESTS = "tests/auth/limits/test_throttle.py"
+ADDRESS_TESTS = "tests/auth/limits/test_one_address.py"
 ESCALATION_TESTS = "tests/api/console/test_escalation.py"
 RANK_TESTS = "tests/api/console/test_rank.py"
 AUDIT_TESTS = "tests/auth/test_audit.py"
@@ -439,23 +440,58 @@ LIMITS = (
     Mutant(
         "a success resets the counter of the name",
         LOCKOUT,
-        "        await self._state.clear_failures(key)\n        flag",
-        "        flag",
+        "        await self._state.clear_failures(key)\n        if key",
+        "        if key",
         (f"{THROTTLE_TESTS}::test_success_resets_the_name",),
     ),
     Mutant(
         "a success resets the counter of no other place",
         LOCKOUT,
-        "        await self._state.clear_failures(key)\n        flag",
-        "        await self.lift(username, [address])\n        flag",
+        "        await self._state.clear_failures(key)\n        if key",
+        "        await self.lift(username, [address])\n        if key",
         (f"{THROTTLE_TESTS}::test_an_attacker_elsewhere_does_not_lock_the_owner_out_at_home",),
     ),
     Mutant(
-        "logins are limited by address, whatever their outcome",
-        LOGIN,
-        "        await self._throttle.admit_login(client.address)\n",
+        "failed logins are limited by address",
+        CAPTCHA,
+        "        await self._throttle.admit_login(client.address, solved=solved)\n",
         "",
-        (f"{THROTTLE_TESTS}::test_a_success_does_not_reset_the_address",),
+        (f"{THROTTLE_TESTS}::test_logins_by_address",),
+    ),
+    Mutant(
+        "a failed login counts for its address",
+        "gatehouse/auth/limits/attempts.py",
+        "        await self._throttle.record_login_failure(attempt.client.address, solved=attempt.solved)\n",
+        "",
+        (f"{THROTTLE_TESTS}::test_logins_by_address",),
+    ),
+    Mutant(
+        "one account gives back once, however often it logs in",
+        "gatehouse/auth/limits/throttle.py",
+        "now + GIVE_BACK_EVERY_SECONDS, now",
+        "now, now",
+        (f"{ADDRESS_TESTS}::test_one_account_buys_no_guesses",),
+    ),
+    Mutant(
+        "a wrong picture does not count against solved ones",
+        "gatehouse/auth/limits/throttle.py",
+        "self._by_address(SOLVED if solved else UNSOLVED,",
+        "self._by_address(SOLVED,",
+        (f"{ADDRESS_TESTS}::test_who_solves_no_captcha_keeps_nobody_out_who_does",),
+    ),
+    Mutant(
+        "codes without a picture lock only further ones",
+        LOCKOUT,
+        ' + (WITH_CODE if with_code else "")',
+        "",
+        (f"{FACTOR_TESTS}::test_codes_without_a_picture_lock_only_further_ones",),
+    ),
+    Mutant(
+        "codes without a picture get a share of the hash queue",
+        "gatehouse/auth/passwords/hash_pool.py",
+        "math.ceil(slots * CODE_SHARE)",
+        "slots",
+        (f"{FACTOR_TESTS}::test_who_solves_captchas_finds_the_hash_queue_open",),
     ),
     Mutant(
         "who guesses elsewhere does not lock the owner out",

@@ -40,6 +40,24 @@ async def test_a_rate_allows_its_count_and_then_one_an_interval(state: State) ->
     assert [await state.rate_limit("k", rate, NOW + 100) for _ in range(6)] == [0.0] * 5 + [pytest.approx(2.0)]
 
 
+async def test_a_rate_is_looked_at_and_added_to_without_being_asked(state: State) -> None:
+    assert await state.rate_level("k", NOW) == 0.0
+    assert await state.add_to_rate("k", -5.0, 10.0, NOW) == 0.0, "there is nothing to take out"
+    assert await state.add_to_rate("k", 4.0, 10.0, NOW) == 4.0
+    assert await state.add_to_rate("k", 4.0, 10.0, NOW + 1) == 7.0, "one second has passed"
+    assert await state.rate_level("k", NOW + 2) == 6.0
+    assert await state.add_to_rate("k", 9.0, 10.0, NOW + 2) == 10.0
+    assert await state.add_to_rate("k", -3.5, 10.0, NOW + 2) == 6.5
+    assert await state.rate_level("k", NOW + 100) == 0.0
+    assert await state.rate_level("another", NOW) == 0.0
+
+
+async def test_what_is_added_at_once_is_all_added(states: Opener) -> None:
+    nodes = [states(), states()]
+    await asyncio.gather(*(nodes[i % 2].add_to_rate("k", 0.5, 60.0, NOW) for i in range(20)))
+    assert [await node.rate_level("k", NOW) for node in nodes] == [10.0, 10.0]
+
+
 async def test_many_events_at_once_are_each_counted(states: Opener) -> None:
     nodes = [states(), states()]
     waits = await asyncio.gather(*(nodes[i % 2].rate_limit("k", Rate(7, 60), NOW) for i in range(20)))
@@ -107,7 +125,7 @@ async def test_the_engine_answers_and_says_what_it_lacks(state: State) -> None:
 STEPS = st.lists(
     st.tuples(
         st.floats(0, 120).map(lambda seconds: math.floor(seconds * 8) / 8),
-        st.sampled_from(["fail", "fail", "fail", "take", "clear", "locked", "failures"]),
+        st.sampled_from(["fail", "fail", "fail", "take", "add", "give", "level", "clear", "locked", "failures"]),
         st.sampled_from(["one", "two"]),
     ),
     min_size=1,
@@ -131,6 +149,12 @@ async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str,
                 seen.append(await state.record_failure(key, rules, now))
             case "take":
                 seen.append(await state.rate_limit(key, Rate(rules.failure_limit, rules.window), now))
+            case "add":
+                seen.append(await state.add_to_rate(key, rules.window / 4, rules.kept_seconds, now))
+            case "give":
+                seen.append(await state.add_to_rate(key, -rules.window / 2, rules.kept_seconds, now))
+            case "level":
+                seen.append(await state.rate_level(key, now))
             case "clear":
                 await state.clear_failures(key)  # what was left of a forgotten record, one engine may still have
             case "locked":

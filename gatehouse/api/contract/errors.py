@@ -129,7 +129,9 @@ CATALOGUE: dict[type[Exception], ErrorEntry] = {
     refusals.NameLocked: ErrorEntry(
         429, "A0211", "Too many failed logins, try again in {wait}", "登录失败次数过多，请在 {wait} 后重试"
     ),
-    refusals.TooManyRequests: ErrorEntry(429, "A0502", "Too many requests, slow down", "请求过于频繁，请稍后再试"),
+    refusals.TooManyRequests: ErrorEntry(
+        429, "A0502", "Too many requests, try again in {wait}", "请求过于频繁，请在 {wait} 后重试"
+    ),
     refusals.AccessTokenInvalid: ErrorEntry(401, "A0230", "Please log in", "登录已失效，请重新登录"),
     refusals.RefreshTokenInvalid: ErrorEntry(
         401, "A0231", "The session has ended, please log in again", "会话已结束，请重新登录"
@@ -231,6 +233,6 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
 def _wait_text(seconds: float, language: str) -> str:
     whole = max(1, math.ceil(seconds))
     if whole < 120:
-        return f"{whole} 秒" if language == "zh" else f"{whole} seconds"
+        return f"{whole} 秒" if language == "zh" else f"{whole} second{'s' * (whole > 1)}"
     minutes = math.ceil(whole / 60)
     return f"{minutes} 分钟" if language == "zh" else f"{minutes} minutes"

@@ -71,12 +71,10 @@ class PasswordLinks:
 
     async def owner(self, ticket: str, client: ClientInfo) -> str:
         """The name of the user whose password it sets."""
-        await self._throttle.admit_login(client.address)
         return (await self._user_of(ticket, client)).username
 
     async def use(self, ticket: str, password: str, client: ClientInfo) -> None:
         """Set the password; all sessions of the user end. What the policy refuses leaves the link as it is."""
-        await self._throttle.admit_login(client.address)
         user = await self._user_of(ticket, client)
         if problem := password_problem(password, user.username):
             raise PasswordRefused(problem)
@@ -87,14 +85,15 @@ class PasswordLinks:
             raise TicketGone("the password was changed since")
 
     async def _user_of(self, ticket: str, client: ClientInfo) -> User:
-        try:
-            user, maker = await self._tickets.open(ticket)
-            if maker is not None:
-                await self._require_maker(maker, user.id)
-        except TicketGone:
-            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.PASSWORD_LINK)
-            raise
-        return user
+        async with self._throttle.admitted(client.address, TicketGone):
+            try:
+                user, maker = await self._tickets.open(ticket)
+                if maker is not None:
+                    await self._require_maker(maker, user.id)
+            except TicketGone:
+                self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.PASSWORD_LINK)
+                raise
+            return user
 
     async def _require_maker(self, maker: int, user: int) -> None:
         """Else a link would outlive the right to make it, for a day: the user may be an administrator by now."""

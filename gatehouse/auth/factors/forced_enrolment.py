@@ -37,19 +37,16 @@ class ForcedEnrolment:
 
     async def confirm(self, ticket: str, typed: str, client: ClientInfo) -> list[str]:
         user = await self._user_of(ticket, client)
-        try:
+        async with self._throttle.admitted(client.address, SecondFactorCodeWrong):
             return await self._enrolment.confirm(user.id, typed, client)
-        except SecondFactorCodeWrong:
-            await self._throttle.admit_login(client.address)
-            raise
 
     async def _user_of(self, ticket: str, client: ClientInfo) -> User:
-        try:
-            user = await self._tickets.user_of(ticket)
-            if await self._passkeys.of_user(user.id):
-                raise TicketGone("the user has a passkey by now, which the password alone must not get around")
-        except TicketGone:
-            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.ENROLMENT)
-            await self._throttle.admit_login(client.address)
-            raise
-        return user
+        async with self._throttle.admitted(client.address, TicketGone):
+            try:
+                user = await self._tickets.user_of(ticket)
+                if await self._passkeys.of_user(user.id):
+                    raise TicketGone("the user has a passkey by now, which the password alone must not get around")
+            except TicketGone:
+                self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.ENROLMENT)
+                raise
+            return user

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 class Attempt(NamedTuple):
-    """One attempt: the key it is counted under, and what its audit events say of it."""
+    """One attempt: the key it is counted under, what its audit events say of it, and whether it solved a captcha."""
 
     key: str
     client: ClientInfo
     user: int | None
     session: str | None = None
+    solved: bool = False
 
 
 class Attempts:
@@ -40,6 +41,7 @@ class Attempts:
 
     async def record_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
         """Count a failure. If the name is locked by now, `NameLocked` is raised instead of the real outcome."""
+        await self._throttle.record_login_failure(attempt.client.address, solved=attempt.solved)
         try:
             failures = await self._throttle.lockout.record_failure(attempt.key)
         except NameLocked:
@@ -48,9 +50,9 @@ class Attempts:
         self._record(attempt, reason)
         if failures.until:
             wait = {"seconds": round(failures.until - self._clock())}
-            _, client, user, session = attempt
+            client, user, session = attempt.client, attempt.user, attempt.session
             self._audit.record(Event.LOGIN_LOCKED, client, user=user, session=session, detail=wait)
 
     def _record(self, attempt: Attempt, reason: LoginFailure) -> None:
-        _, client, user, session = attempt
+        client, user, session = attempt.client, attempt.user, attempt.session
         self._audit.record(Event.LOGIN_FAILED, client, user=user, session=session, reason=reason)

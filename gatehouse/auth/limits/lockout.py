@@ -5,6 +5,9 @@ else `elsewhere`, which all other addresses share; the API and the CLI call it `
 addresses is guessing from one, and it does not lock the owner out at a known address. The failure that reaches
 `GATEHOUSE_LIMIT_LOGIN_NAME` locks for the first of `LOCKOUT_SECONDS`, each further one for the next, up to 15 minutes.
 
+A login with a code in place of the captcha's answer has solved nothing, so its failures are counted apart, and lock
+only further logins with codes: else anybody could lock any name without solving a captcha.
+
 A failure is counted when the password has been checked, and the outcome is returned only while the name is not locked.
 So N guesses at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
 """
@@ -29,6 +32,7 @@ BACKOFF_KEPT_SECONDS = 86_400
 KNOWN_SOURCE_SECONDS = 30 * 86_400
 
 ELSEWHERE = "elsewhere"
+WITH_CODE = " (code)"  # behind the source, where logins with a code in place of a captcha are counted
 
 
 class Lockout(NamedTuple):
@@ -48,11 +52,11 @@ class LoginLockout:
         self._clock = clock
         self._policy = BackoffPolicy(limit.count, limit.seconds, LOCKOUT_SECONDS, BACKOFF_KEPT_SECONDS)
 
-    async def key_for(self, username: str, address: str) -> str:
+    async def key_for(self, username: str, address: str, *, with_code: bool = False) -> str:
         """Under which (name, source) a login from this address is counted."""
         name, source = name_key(username), address_bucket(address)
         known = await self._state.has_flag(_known_source_flag(name, source), self._clock())
-        return _key(name, source if known else ELSEWHERE)
+        return _key(name, source if known else ELSEWHERE) + (WITH_CODE if with_code else "")
 
     async def raise_if_locked(self, key: str) -> None:
         now = self._clock()
@@ -68,14 +72,21 @@ class LoginLockout:
             raise NameLocked(1, "this name is locked")
         return failures
 
-    async def record_success(self, key: str, username: str, address: str) -> None:
-        """Clear the failures, and record the source as known."""
+    async def record_success(self, key: str, username: str, address: str) -> bool:
+        """Clear the failures, and record the source as known; True if that is new, or half its life ago.
+
+        A code was given beside the right password, so failures with and without one are cleared.
+        """
         await self._state.clear_failures(key)
+        if key.endswith(WITH_CODE):
+            await self._state.clear_failures(key.removesuffix(WITH_CODE))
         flag = _known_source_flag(name_key(username), address_bucket(address))
         # Renewed at half its life, so that everyday logins write nothing.
         now = self._clock()
-        if not await self._state.has_flag(flag, now + KNOWN_SOURCE_SECONDS / 2):
-            await self._state.set_flag(flag, now + KNOWN_SOURCE_SECONDS, now)
+        if await self._state.has_flag(flag, now + KNOWN_SOURCE_SECONDS / 2):
+            return False
+        await self._state.set_flag(flag, now + KNOWN_SOURCE_SECONDS, now)
+        return True
 
     async def lockouts(self) -> list[Lockout]:
         """Locked names, the longest wait first."""
@@ -86,14 +97,15 @@ class LoginLockout:
         """Clear the failures of a name: wherever it is locked, elsewhere, and at these addresses."""
         name = name_key(username)
         keys = {each.key for each in await self._state.locked(self._clock()) if _parts(each.key)[0] == name}
-        keys |= {_key(name, ELSEWHERE), *(_key(name, address_bucket(address)) for address in addresses)}
+        for source in (ELSEWHERE, *map(address_bucket, addresses)):
+            keys |= {_key(name, source), _key(name, source) + WITH_CODE}
         return sum([await self._state.clear_failures(key) for key in keys])
 
 
 class NoLockout(LoginLockout):
     """For `LIMITS=off`."""
 
-    async def key_for(self, username: str, address: str) -> str:  # noqa: ARG002 - everybody shares one key
+    async def key_for(self, username: str, address: str, *, with_code: bool = False) -> str:  # noqa: ARG002 - one key
         return ""
 
     async def raise_if_locked(self, key: str) -> None: ...
@@ -101,7 +113,8 @@ class NoLockout(LoginLockout):
     async def record_failure(self, key: str) -> Failures:
         return Failures(key, 0, 0.0, 0, 0.0)
 
-    async def record_success(self, key: str, username: str, address: str) -> None: ...
+    async def record_success(self, key: str, username: str, address: str) -> bool:  # noqa: ARG002 - nothing is known
+        return False
 
 
 def _key(name: str, source: str) -> str:

@@ -1,27 +1,46 @@
 """Rate limits: how often one may try, by address, by user, and all logins together.
 
+Limits by address count failures: a whole office behind one address logs in at nine o'clock, and only guessing fails
+again and again. What has solved a captcha and what has not are counted apart, so that nobody who solves none can use up
+what those have who do. Login looks at the level first and raises it when it has failed. Guesses made at once may
+exceed the limit by as many as are under way, and all of them are paid for by the wait after it.
+
+A name that logs in gives a few failures of its address back, once an hour: most were its own. One that is new there
+earns the address room for one more failure. Logging in to one account again and again gains nothing.
+
 The limit of all logins together is charged only for logins that have solved a captcha: to use it up, an
 attacker must solve one for each try. Failed logins of one name are counted in `lockout.py`.
 """
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_buckets
-from gatehouse.auth.limits.lockout import LoginLockout, NoLockout
-from gatehouse.auth.refusals import TooManyRequests
+from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_bucket, address_buckets
+from gatehouse.auth.limits.lockout import KNOWN_SOURCE_SECONDS, LOCKOUT_SECONDS, LoginLockout, NoLockout
+from gatehouse.auth.refusals import Refused, TooManyRequests
 from gatehouse.bounded_cache import BoundedCache
+from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.state.limit_rules import gcra
 from gatehouse.stores.state.protocol import RateLimit, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from gatehouse.parsing import Rate
 
+SOLVED, UNSOLVED = "login", "unsolved"  # the keys of failed logins by address begin with one of them
+# What a name that logs in gives back of its address's failures, and how often.
+GIVEN_BACK = 3
+GIVE_BACK_EVERY_SECONDS = 3600
+# Names that are new at an address earn it room for one failure each, up to this many times the limit. Full, it is used
+# up by time after as long as an address is known.
+MAX_ROOM = 10
+ROUNDING_SECONDS = 0.001  # sums of times since the epoch lose their last digits
 # Addresses whose captcha allowance one worker keeps track of.
 MAX_BUCKETS = 50_000
 
@@ -50,8 +69,50 @@ class Throttle:
             if wait:
                 raise TooManyRequests(wait, "captchas from this address")
 
-    async def admit_login(self, address: str) -> None:
-        await self._consume_by_address("login", address, self._limits.login_address)
+    async def admit_login(self, address: str, *, solved: bool = False) -> None:
+        """Refuse while too many logins from this address have failed. Nothing is counted."""
+        limits = self._login_limits(address, solved=solved)
+        levels = await self._levels(limits)
+        for number, ((_, rate), level) in enumerate(zip(limits, levels, strict=True)):
+            wait = level + _interval(rate) - rate.seconds
+            if wait > ROUNDING_SECONDS and number == 0:
+                wait = await self._less_room(wait, address)
+            if wait > ROUNDING_SECONDS:
+                raise TooManyRequests(wait, "failed logins from this address")
+
+    async def record_login_failure(self, address: str, *, solved: bool = False) -> None:
+        now = self._clock()
+        limits = self._login_limits(address, solved=solved)
+        await asyncio.gather(
+            *(self._state.add_to_rate(key, _interval(rate), _ceiling(rate), now) for key, rate in limits)
+        )
+
+    @asynccontextmanager
+    async def admitted(self, address: str, failure: type[Refused] | tuple[type[Refused], ...]) -> AsyncIterator[None]:
+        """For what solves no captcha and hashes no guess: refused as a login is, and `failure` counts as one."""
+        await self.admit_login(address)
+        try:
+            yield
+        except failure:
+            await self.record_login_failure(address)
+            raise
+
+    async def record_login_success(self, key: str, username: str, address: str) -> None:
+        """Clear the failures of the name; give back some of its address, and earn it room if the name is new there."""
+        # The address itself, and no wider network: one account could give back to it from each address within.
+        limits = [self._login_limits(address, solved=solved)[0] for solved in (True, False)]
+        is_new, levels = await asyncio.gather(self.lockout.record_success(key, username, address), self._levels(limits))
+        owing = [limit for limit, level in zip(limits, levels, strict=True) if level]
+        now, source = self._clock(), address_bucket(address)
+        # Of several logins at once one sets it: so a name gives once, however often it logs in.
+        given = f"given|{name_key(username)}|{source}"
+        if (owing or is_new) and await self._state.compare_and_set(
+            given, None, "1", now + GIVE_BACK_EVERY_SECONDS, now
+        ):
+            for back, rate in owing:
+                await self._state.add_to_rate(back, -GIVEN_BACK * _interval(rate), _ceiling(rate), now)
+            if is_new:
+                await self._state.add_to_rate(f"names|{source}", self._name_seconds, KNOWN_SOURCE_SECONDS, now)
 
     async def admit_to_login_total(self, *, solved: bool) -> None:
         """The limit of all logins together.
@@ -61,20 +122,34 @@ class Throttle:
         """
         await self._consume("login" if solved else "login|code", self._limits.login_total, "logins in all")
 
-    async def admit_refresh(self, address: str) -> None:
-        await self._consume_by_address("refresh", address, self._limits.refresh_address)
-
-    def refresh_limits(self, address: str) -> Sequence[RateLimit]:
-        """What `admit_refresh` counts, for the store to count together with the rotation."""
-        return self._by_address("refresh", address, self._limits.refresh_address)
+    async def record_refresh_failure(self, address: str) -> None:
+        """Count a failed refresh; beyond the limit, `TooManyRequests` is raised in place of the real outcome."""
+        # One after the other: what a narrow network is refused must not count against its neighbours.
+        for key, rate in self._by_address("refresh", address, self._limits.refresh_address):
+            await self._consume(key, rate, "failed refreshes from this address")
 
     async def admit_password_change(self, user: int) -> None:
         await self._consume(f"password|{user}", self._limits.password_user, "password changes of this user")
 
-    async def _consume_by_address(self, what: str, address: str, rate: Rate) -> None:
-        # One after the other: what a narrow network is refused must not count against its neighbours.
-        for key, allowed in self._by_address(what, address, rate):
-            await self._consume(key, allowed, f"{what} from this address")
+    def _login_limits(self, address: str, *, solved: bool) -> Sequence[RateLimit]:
+        return self._by_address(SOLVED if solved else UNSOLVED, address, self._limits.login_address)
+
+    async def _levels(self, limits: Sequence[RateLimit]) -> list[float]:
+        """One round trip, however many there are."""
+        now = self._clock()
+        return await asyncio.gather(*(self._state.rate_level(key, now) for key, _ in limits))
+
+    async def _less_room(self, wait: float, address: str) -> float:
+        """What is left of a wait where names have logged in; the room that they earned shrinks while one waits."""
+        earned = await self._state.rate_level(f"names|{address_bucket(address)}", self._clock())
+        room_of_a_second = _interval(self._limits.login_address) / self._name_seconds
+        if room_of_a_second >= 1:  # a limit over many days
+            return wait
+        return min(wait, (wait - earned * room_of_a_second) / (1 - room_of_a_second))
+
+    @property
+    def _name_seconds(self) -> float:
+        return KNOWN_SOURCE_SECONDS / (MAX_ROOM * self._limits.login_address.count)
 
     def _by_address(self, what: str, address: str, rate: Rate) -> Sequence[RateLimit]:
         return [RateLimit(f"{what}|{bucket}", _times(rate, times)) for bucket, times in address_buckets(address)]
@@ -94,14 +169,15 @@ class NoLimits(Throttle):
 
     def admit_captcha(self, address: str) -> None: ...
 
-    async def admit_login(self, address: str) -> None: ...
+    async def admit_login(self, address: str, *, solved: bool = False) -> None: ...
+
+    async def record_login_failure(self, address: str, *, solved: bool = False) -> None: ...
+
+    async def record_login_success(self, key: str, username: str, address: str) -> None: ...
 
     async def admit_to_login_total(self, *, solved: bool) -> None: ...
 
-    async def admit_refresh(self, address: str) -> None: ...
-
-    def refresh_limits(self, address: str) -> Sequence[RateLimit]:  # noqa: ARG002 - nothing is counted
-        return ()
+    async def record_refresh_failure(self, address: str) -> None: ...
 
     async def admit_password_change(self, user: int) -> None: ...
 
@@ -109,6 +185,15 @@ class NoLimits(Throttle):
 @cache  # as many as there are settings
 def _times(rate: Rate, times: int) -> Rate:
     return replace(rate, count=rate.count * times)
+
+
+def _interval(rate: Rate) -> float:
+    return rate.seconds / rate.count
+
+
+def _ceiling(rate: Rate) -> float:
+    """The highest level, so that nobody waits longer than for a locked name; and never below the limit itself."""
+    return rate.seconds + max(LOCKOUT_SECONDS[-1] - _interval(rate), 0.0)
 
 
 class _LocalRateLimiter:

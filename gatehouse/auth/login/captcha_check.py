@@ -1,4 +1,8 @@
-"""Checks the captcha of a login, and marks it as used before anything costly happens."""
+"""Checks the captcha of a login, and marks it as used before anything costly happens.
+
+Before it is used up, nothing may depend on whether the answer is right: else one picture could be guessed at again and
+again. So the limit of the address, which has one count for solved captchas and one for the others, comes after it.
+"""
 
 from __future__ import annotations
 
@@ -47,18 +51,21 @@ class CaptchaCheck:
         client: ClientInfo,
         *,
         is_second_factor_code: bool,
-    ) -> None:
-        """Raises the refusal, unless the user or the address is exempt.
+    ) -> bool:
+        """Whether it was solved. Raises the refusal, unless the user or the address is exempt.
 
         `is_second_factor_code`: consoles without a field for the code of a second factor send it in the captcha field.
         The captcha is used up then, and its answer is not looked at: the code is checked later.
         """
         refusal = await self._use_captcha(captcha_id, answer, is_second_factor_code=is_second_factor_code)
+        solved = refusal is None and not is_second_factor_code
+        await self._throttle.admit_login(client.address, solved=solved)
         if refusal is None:
-            await self._throttle.admit_to_login_total(solved=not is_second_factor_code)
-            return
+            await self._throttle.admit_to_login_total(solved=solved)
+            return solved
         if await self._is_exempt(username, client.address):
-            return
+            return False
+        await self._throttle.record_login_failure(client.address)
         if not isinstance(refusal, FieldMissing):
             wrong = isinstance(refusal, CaptchaWrong)
             reason = LoginFailure.CAPTCHA_WRONG if wrong else LoginFailure.CAPTCHA_GONE

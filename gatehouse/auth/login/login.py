@@ -1,5 +1,5 @@
-"""The steps of a login, in this order: a slot in the hash queue, the limit of the address, captcha and limit of all
-logins, lockout, password, second factor, session. Each step refuses before the next one costs anything.
+"""The steps of a login, in this order: captcha, the limits of the address and of all logins, a slot in the hash queue,
+lockout, password, second factor, session. Each step refuses before the next one costs anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha_check import CaptchaCheck
-    from gatehouse.auth.login.second_factor import SecondFactor
+    from gatehouse.auth.login.second_factor import GivenCode, SecondFactor
     from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
@@ -68,28 +68,29 @@ class Login:
         self._second_factor = second_factor
 
     async def log_in(self, form: LoginForm, client: ClientInfo) -> OpenedLogin:
-        # Before anything else: in a flood most logins end here, and have cost nothing.
-        with self._hashes.reserve(name_key(form.username)):
-            return await self._check_and_open(form, client)
-
-    async def _check_and_open(self, form: LoginForm, client: ClientInfo) -> OpenedLogin:
-        await self._throttle.admit_login(client.address)
         given = self._second_factor.read(form.captcha_answer, form.otp_code)
-        await self._captcha_check.check(
-            form.username,
-            form.captcha_id,
-            form.captcha_answer,
-            client,
-            is_second_factor_code=given.instead_of_captcha,
+        name, with_code = name_key(form.username), given.instead_of_captcha
+        # Before anything else: in a flood most logins end here, and have cost nothing.
+        self._hashes.require_slot(name, with_code=with_code)
+        solved = await self._captcha_check.check(
+            form.username, form.captcha_id, form.captcha_answer, client, is_second_factor_code=with_code
         )
-        key = await self._throttle.lockout.key_for(form.username, client.address)
+        # Taken only now, so that those whose captcha turns out wrong keep no slot from those who solved theirs.
+        with self._hashes.reserve(name, with_code=with_code):
+            return await self._check_and_open(form, given, client, solved=solved)
+
+    async def _check_and_open(
+        self, form: LoginForm, given: GivenCode, client: ClientInfo, *, solved: bool
+    ) -> OpenedLogin:
+        key = await self._throttle.lockout.key_for(form.username, client.address, with_code=given.instead_of_captcha)
         found = await self._users.credentials(form.username)
-        attempt = Attempt(key, client, found.user.id if found else None)
+        attempt = Attempt(key, client, found.user.id if found else None, solved=solved)
         await self._attempts.raise_if_locked(attempt)
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
         stored = (found and found.user.password_hash) or await self._decoy_hashes.for_name(form.username)
-        check = await self._hashes.check(stored, form.password)
+        check_password = self._hashes.check_with_code if given.instead_of_captcha else self._hashes.check
+        check = await check_password(stored, form.password)
         right_code = await self._second_factor.check(found, given)
         failure = _failure(found, password_correct=check.correct)
         if failure is None and given.instead_of_captcha and right_code is None:
@@ -105,7 +106,7 @@ class Login:
         methods = (Method.PASSWORD, Method.CODE) if factor else (Method.PASSWORD,)
         session = await self._sessions.open(user.id, client, methods)
         await self._recheck(found, form, session, client)
-        await self._throttle.lockout.record_success(key, form.username, client.address)
+        await self._throttle.record_login_success(key, form.username, client.address)
         if check.needs_rehash:
             await self._replace_hash(user, form.password, client)
         return OpenedLogin(session, factor)

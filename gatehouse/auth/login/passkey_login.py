@@ -36,17 +36,17 @@ class PasskeyLogin:
         self._audit = audit
 
     async def log_in(self, credential: dict[str, Any], client: ClientInfo) -> Session:
-        await self._throttle.admit_login(client.address)
-        try:
-            passkey = await self._verifier.verify(credential, client)
-            profile = await self._enabled(passkey.user)
-        except (PasskeyRefused, TicketGone):
-            self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
-            raise
+        async with self._throttle.admitted(client.address, (PasskeyRefused, TicketGone)):
+            try:
+                passkey = await self._verifier.verify(credential, client)
+                profile = await self._enabled(passkey.user)
+            except (PasskeyRefused, TicketGone):
+                self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
+                raise
         session = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
         username = profile.user.username
         key = await self._throttle.lockout.key_for(username, client.address)
-        await self._throttle.lockout.record_success(key, username, client.address)
+        await self._throttle.record_login_success(key, username, client.address)
         return session
 
     async def _enabled(self, user: int) -> Profile:

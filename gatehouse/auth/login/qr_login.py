@@ -115,7 +115,10 @@ class QrLogin:
         return QrLoginStatus(stored.status, max(1, round(ticket.expires - self._clock())), profile)
 
     async def exchange(self, text: str, client: ClientInfo) -> Session:
-        await self._throttle.admit_login(client.address)
+        async with self._throttle.admitted(client.address, TicketGone):
+            return await self._exchange(text, client)
+
+    async def _exchange(self, text: str, client: ClientInfo) -> Session:
         ticket = self._open(text)
         if ticket is None or ticket.content.binding != _binding(client):
             self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.QR)
@@ -179,13 +182,13 @@ class QrLogin:
         return self._tickets.open(sealed)
 
     async def _require(self, text: str, client: ClientInfo) -> Qr:
-        """On the phone. A made-up ticket costs the address a try of its own at the login."""
-        ticket = self._open(text)
-        if ticket is None:
-            self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.QR)
-            await self._throttle.admit_login(client.address)
-            raise TicketGone("forged or expired")
-        return ticket
+        """On the phone. A made-up ticket counts as a failed login of the address."""
+        async with self._throttle.admitted(client.address, TicketGone):
+            ticket = self._open(text)
+            if ticket is None:
+                self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.QR)
+                raise TicketGone("forged or expired")
+            return ticket
 
     async def _read(self, ticket: Qr) -> StoredStatus:
         value = await self._state.value(_key(ticket), self._clock())

@@ -32,6 +32,7 @@ T = TypeVar("T")
 NICENESS = 19
 RETRY_AFTER_SECONDS = 2
 NAME_SHARE = 0.75  # of the slots in the queue, for one name
+CODE_SHARE = 0.25  # for logins with a code in place of a captcha's answer: they have solved nothing
 IDLE_SECONDS = 0.2  # without a hash: then their memory is released
 STARVED_SECONDS = 0.3
 CHECK_SECONDS = 0.1
@@ -62,6 +63,8 @@ class HashPool:
         self._progress_timer: asyncio.TimerHandle | None = None
         self._reserved = 0
         self._reserved_by: Counter[str] = Counter()
+        self._reserved_with_code = 0
+        self._code_turn = asyncio.Lock()
         self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -71,24 +74,40 @@ class HashPool:
     async def check(self, stored: str, password: str) -> PasswordCheck:
         return await self._run(verify_password, stored, password)
 
+    async def check_with_code(self, stored: str, password: str) -> PasswordCheck:
+        """One at a time: nobody who solved a captcha waits for more than one that solved none."""
+        async with self._code_turn:
+            return await self.check(stored, password)
+
     async def hash(self, password: str) -> str:
         return await self._run(hash_password, password)
 
-    @contextmanager
-    def reserve(self, name: str) -> Iterator[None]:
-        """A slot in the queue, taken before anything else is done: without it all other work would be wasted.
-
-        One name, whether it exists or not, gets only a share of the slots, so that some are left for the others.
-        """
+    def require_slot(self, name: str, *, with_code: bool = False) -> None:
+        """Refuse if `reserve` would. For a caller who has cheaper checks to make before a slot is worth taking."""
         slots = self._threads + self._queue
-        if self._reserved >= slots or self._reserved_by[name] >= math.ceil(slots * NAME_SHARE):
+        if (
+            self._reserved >= slots
+            or self._reserved_by[name] >= math.ceil(slots * NAME_SHARE)
+            or (with_code and self._reserved_with_code >= math.ceil(slots * CODE_SHARE))
+        ):
             raise TooBusy(RETRY_AFTER_SECONDS, "all slots of the hash queue are taken")
+
+    @contextmanager
+    def reserve(self, name: str, *, with_code: bool = False) -> Iterator[None]:
+        """A slot in the queue, taken before the costly work: without it that would be wasted.
+
+        One name, whether it exists or not, gets only a share of the slots, so that some are left for the others; and so
+        do all logins with a code in place of a captcha's answer.
+        """
+        self.require_slot(name, with_code=with_code)
         self._reserved += 1
+        self._reserved_with_code += with_code
         self._reserved_by[name] += 1
         try:
             yield
         finally:
             self._reserved -= 1
+            self._reserved_with_code -= with_code
             self._reserved_by[name] -= 1
             if not self._reserved_by[name]:
                 del self._reserved_by[name]

@@ -33,6 +33,12 @@ def gcra(arrival: float | None, rate: Rate, now: float) -> tuple[float, float]:
     return 0.0, arrival + emission_interval
 
 
+def filled(arrival: float | None, seconds: float, ceiling: float, now: float) -> float:
+    """The number to keep after `seconds` were added to a rate, or taken out: it runs ahead of `now` by the level."""
+    arrival = now if arrival is None else max(arrival, now)
+    return min(max(arrival + seconds, now), now + ceiling)
+
+
 def next_failures(before: Failures | None, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
     """The record after one more failure; None if the key is locked and the failure does not count.
 

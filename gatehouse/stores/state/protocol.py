@@ -217,6 +217,14 @@ class State(Protocol):
         """Count one event under `key`: 0 if it is within the rate, else the seconds to wait, not counted."""
         ...
 
+    async def rate_level(self, key: str, now: float) -> float:
+        """How far a rate is used, in seconds until it is idle again; nothing is counted. One read."""
+        ...
+
+    async def add_to_rate(self, key: str, seconds: float, ceiling: float, now: float) -> float:
+        """Raise the level by `seconds`, or lower it if they are negative; returns the new one, from 0 to `ceiling`."""
+        ...
+
     async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         """Count one failure. None: the key is waiting already, and nothing was counted."""
         ...

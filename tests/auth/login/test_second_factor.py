@@ -140,16 +140,17 @@ def test_a_code_is_good_once(gatehouse: InProcess) -> None:
     assert in_captcha_field(gatehouse, codes[0]).code == "A0210"
 
 
-def test_of_twenty_logins_with_one_code_one_succeeds(gatehouse: InProcess) -> None:
-    app, codes = enrolled(gatehouse)
-    for code in (app.code(), codes[0]):
+def test_of_twenty_logins_with_one_code_one_succeeds(tmp_path: Path) -> None:
+    with InProcess(tmp_path / "data", hash_queue=100) as gatehouse:
+        app, codes = enrolled(gatehouse)
+        for code in (app.code(), codes[0]):
 
-        async def race(code: str = code) -> list[Answer]:
-            tries = (gatehouse.attempt(changes={"captchaCode": code}) for _ in range(20))
-            return list(await asyncio.gather(*tries))
+            async def race(code: str = code) -> list[Answer]:
+                tries = (gatehouse.attempt(changes={"captchaCode": code}) for _ in range(20))
+                return list(await asyncio.gather(*tries))
 
-        answers = gatehouse.run(race())
-        assert sorted(answer.code for answer in answers) == ["00000"] + ["A0210"] * 19
+            answers = gatehouse.run(race())
+            assert sorted(answer.code for answer in answers) == ["00000"] + ["A0210"] * 19
 
 
 def test_one_step_of_skew(gatehouse: InProcess) -> None:
@@ -164,10 +165,48 @@ def test_wrong_codes_count_as_failures_of_the_name(tmp_path: Path) -> None:
         app, _ = enrolled(gatehouse)
         assert gatehouse.login().code == "A0220"
         assert gatehouse.login().code == "A0220", "no code is not a wrong one"
-        assert in_captcha_field(gatehouse, app.wrong()).code == "A0210"
-        assert beside_picture(gatehouse, app.wrong()).code == "A0220"
-        assert in_captcha_field(gatehouse, app.wrong()).code == "A0210"
+        assert gatehouse.login(password="not it").code == "A0210"
+        assert [beside_picture(gatehouse, app.wrong()).code for _ in range(2)] == ["A0220"] * 2
+        assert beside_picture(gatehouse, app.code()).code == "A0211"
+        assert [in_captcha_field(gatehouse, app.wrong()).code for _ in range(3)] == ["A0210"] * 3
         assert in_captcha_field(gatehouse, app.code()).code == "A0211"
+
+
+@pytest.mark.every_engine
+def test_codes_without_a_picture_lock_only_further_ones(tmp_path: Path) -> None:
+    """Else anybody could lock any name, from unknown addresses, without solving a captcha."""
+    with InProcess(tmp_path / "data", limits="on") as gatehouse:
+        app, codes = enrolled(gatehouse)
+        known, unknown = "127.0.0.1", "203.0.113.9"
+
+        def with_code(code: str, address: str) -> str:
+            return gatehouse.login(changes={"captchaCode": code}, address=address).code
+
+        assert [with_code(app.wrong(), unknown) for _ in range(10)] == ["A0210"] * 10
+        assert with_code(app.code(), unknown) == "A0211"
+        assert gatehouse.login(address=unknown, password="not it").code == "A0210", "with a picture it is not locked"
+        assert gatehouse.login(address=unknown, changes={"otpCode": app.code()}).status == 200
+        assert with_code(codes[0], known) == "00000"
+        assert with_code(codes[1], "198.51.100.7") == "A0211"
+        assert [lockout.source for lockout in gatehouse.run(gatehouse.service.lockouts.all())] == ["elsewhere (code)"]
+        assert gatehouse.run(gatehouse.service.lockouts.lift(OPERATOR, "admin")) == 1
+        assert with_code(codes[1], "198.51.100.7") == "00000"
+
+
+@pytest.mark.parametrize("answer", ["123456", "wrong"])
+def test_who_solves_captchas_finds_the_hash_queue_open(tmp_path: Path, answer: str) -> None:
+    """90 connections that solve no picture, with codes or wrong answers, are ahead of 12 people who do."""
+    with InProcess(tmp_path / "data", hash_threads=1, hash_queue=15) as gatehouse:
+
+        async def storm() -> list[Answer]:
+            flood = [gatehouse.attempt(f"nobody {n}", changes={"captchaCode": answer}) for n in range(90)]
+            people = [gatehouse.attempt("admin" if n % 2 else "plain") for n in range(12)]
+            return list(await asyncio.gather(*flood, *people))
+
+        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
+        answers = gatehouse.run(storm())
+        assert {answer.status for answer in answers[90:]} == {200}
+        assert {answer.code for answer in answers[:90]} <= {"A0210", "A0240", "B0210"}
 
 
 def test_who_solves_captchas_is_not_kept_out_by_who_does_not(tmp_path: Path) -> None:

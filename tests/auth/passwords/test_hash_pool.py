@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 
 import pytest
 
@@ -29,6 +29,22 @@ async def test_a_starved_hash_is_finished_all_the_same(starved: HashPool) -> Non
         right, wrong = await asyncio.gather(starved.check(stored, "right"), starved.check(stored, "wrong"))
     assert (right.correct, wrong.correct) == (True, False)
     assert starved.pending == 0
+
+
+async def test_codes_without_a_picture_are_hashed_one_at_a_time() -> None:
+    """So who has solved a captcha waits for one of them at most, however many there are."""
+    pool = HashPool(threads=1, queue=8)
+    stored = hash_password("right")
+    ends: list[str] = []
+
+    async def end(who: str, check: Awaitable[object]) -> None:
+        await check
+        ends.append(who)
+
+    codes = [end("code", pool.check_with_code(stored, "right")) for _ in range(5)]
+    await asyncio.gather(*codes, end("solved", pool.check(stored, "right")))
+    assert ends.index("solved") <= 1
+    pool.close()
 
 
 async def test_a_fault_in_a_rescued_hash_reaches_its_caller(starved: HashPool) -> None:

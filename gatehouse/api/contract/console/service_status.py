@@ -40,7 +40,10 @@ class ChecksData(Struct):
 
 
 class LockoutData(Struct):
-    """`place` is an address from which the name has logged in before, or `elsewhere`: all others."""
+    """`place` is an address from which the name has logged in before, or `elsewhere`: all others.
+
+    ` (code)` behind it: the failures had a code in place of the captcha's answer, and only such logins are locked.
+    """
 
     name: str
     place: str

@@ -22,7 +22,9 @@ export async function lockouts({ may }) {
   function line({ name, place, failures, until }) {
     const about = make("span", { class: "sub" });
     const time = new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(new Date(until));
-    say(about, place === "elsewhere" ? "lockouts.elsewhere" : "lockouts.place", { place, failures, time });
+    const address = place.replace(" (code)", ""); // behind it: failures with a code in place of the captcha
+    const [words, byCode] = address === "elsewhere" ? ["lockouts.elsewhere", "lockouts.elsewhere.code"] : ["lockouts.place", "lockouts.place.code"];
+    say(about, place === address ? words : byCode, { place: address, failures, time });
     const lift = may("sys:user:update") && make("button", { type: "button", class: "quiet lined", t: "lockouts.lift", "aria-label": `${word("lockouts.lift")}: ${name}`, click: () => letIn(name) });
     return make("li", {}, make("span", {}, make("strong", {}, name), about), lift);
   }

@@ -1,7 +1,7 @@
 // The captcha: a picture that is a button, and the id that goes with it.
 
 import { call } from "./api.js";
-import { clear, complain } from "./fields.js";
+import { clear, complain, complainInWords } from "./fields.js";
 import { known } from "./words.js";
 
 // A picture that was left standing is about to expire: a reader who comes back gets another before typing.
@@ -35,7 +35,8 @@ async function load() {
     return true;
   } catch (failure) {
     image.removeAttribute("src");
-    complain(input, known(failure.code) ? failure.code : "unforeseen");
+    if (failure.wait) complainInWords(input, failure.message); // the service says for how long
+    else complain(input, known(failure.code) ? failure.code : "unforeseen");
     return false;
   } finally {
     button.removeAttribute("aria-busy");

@@ -111,6 +111,7 @@ async function withPasskey({ silent }) {
     pending = null;
     // Of the quiet offer only a passkey that was chosen and refused is worth a word.
     if ((!silent || problem.code === "A0210") && !dismissed(problem)) say(note, problem.code === "A0210" ? "login.passkey.refused" : known(problem.code) ? problem.code : "unforeseen");
+    if (!silent && problem.wait) wait(problem);
     // Once used or closed, the quiet offer is made anew, but never in a circle after a failure of its own.
     if (!silent) offerPasskeys();
   }

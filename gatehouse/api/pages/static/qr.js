@@ -61,7 +61,8 @@ function failed(failure) {
   if (failure.code === "A0230") return whoAreYou();
   if (failure.code === "A0242") return show("qr.gone", "qr.gone.text");
   const text = make("p", { class: "notice bad", role: "alert" });
-  say(text, known(failure.code) ? failure.code : "unforeseen");
+  if (failure.wait) text.textContent = failure.message; // the service says for how long
+  else say(text, known(failure.code) ? failure.code : "unforeseen");
   return show("qr.title", null, text);
 }
 

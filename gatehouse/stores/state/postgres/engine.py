@@ -132,6 +132,15 @@ class PostgresState:
         [(_, wait)] = await self._run(sql.RATE_LIMIT, _bytes(key), now, rate.seconds / rate.count, float(rate.seconds))
         return float(wait)
 
+    async def rate_level(self, key: str, now: float) -> float:
+        for _, arrival in await self._run(sql.RATE_LEVEL, _bytes(key)):
+            return float(max(arrival - now, 0.0))
+        return 0.0
+
+    async def add_to_rate(self, key: str, seconds: float, ceiling: float, now: float) -> float:
+        [(_, arrival)] = await self._run(sql.ADD_TO_RATE, _bytes(key), now, seconds, ceiling)
+        return float(arrival - now)
+
     async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         values = (policy.failure_limit, policy.window, policy.kept_seconds, policy.lockout_seconds)
         return _failures(await self._run(sql.RECORD_FAILURE, _bytes(key), now, *values))

@@ -148,6 +148,22 @@ BEGIN
   RETURN kept + emission_interval - span - moment;
 END $$;
 
+-- Add to the level of a rate, or take out: `filled` of limit_rules.py; a property test holds the two together.
+-- Returns when the rate would be idle again.
+CREATE FUNCTION add_to_rate(
+  name bytea, moment double precision, seconds double precision, ceiling double precision
+) RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+  kept double precision := least(greatest(moment + seconds, moment), moment + ceiling);
+BEGIN
+  INSERT INTO rates AS r VALUES (name, kept, floor(kept / 3600))
+  ON CONFLICT (key) DO UPDATE
+  SET arrival = least(greatest(greatest(r.arrival, moment) + seconds, moment), moment + ceiling),
+      hour = floor(least(greatest(greatest(r.arrival, moment) + seconds, moment), moment + ceiling) / 3600)
+  RETURNING r.arrival INTO kept;
+  RETURN kept;
+END $$;
+
 -- What became of one call of the next procedure. `wait` is not 0: a rate was exceeded, and the session left alone.
 CREATE TYPE limited_rotation AS (
   ordinal integer, wait double precision, rotated_now boolean, was_reused boolean,

@@ -77,6 +77,17 @@ RATE_LIMIT = Statement(
     " AS asked (key, moment, emission_interval, span, ordinal)",
     batched=True,
 )
+RATE_LEVEL = Statement(
+    "SELECT asked.ordinal, r.arrival FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, ordinal)"
+    " JOIN rates r ON r.key = asked.key",
+    batched=True,
+)
+ADD_TO_RATE = Statement(
+    "SELECT asked.ordinal, add_to_rate(asked.key, asked.moment, asked.seconds, asked.ceiling)"
+    " FROM unnest($1::bytea[], $2::float8[], $3::float8[], $4::float8[]) WITH ORDINALITY"
+    " AS asked (key, moment, seconds, ceiling, ordinal)",
+    batched=True,
+)
 _FAILURES = "key, failures, since, level, until"
 RECORD_FAILURE = Statement(f"SELECT {_FAILURES} FROM record_failure($1, $2, $3, $4, $5, $6)")
 FAILURES = Statement(f"SELECT {_FAILURES} FROM failures WHERE key = $1")

@@ -71,6 +71,7 @@ _END_SESSION = Script("record_ended", "end_session")
 _END_SESSIONS = Script("record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
 _RATE_LIMIT = Script("count_event", "rate_limit")
+_ADD_TO_RATE = Script("add_to_rate")
 _RECORD_FAILURE = Script("record_failure")
 _CLEAR_FAILURES = Script("clear_failures")
 _COMPARE_AND_SET = Script("compare_and_set")
@@ -201,6 +202,15 @@ class RedisState:
         return float(
             await self._run(_RATE_LIMIT, (prefixed_key(b"gatehouse:rate:", key),), repr(now), *rate_arguments(rate))
         )
+
+    async def rate_level(self, key: str, now: float) -> float:
+        name = prefixed_key(b"gatehouse:rate:", key)
+        arrival = await self._call(name, "GET", name)
+        return 0.0 if arrival is None else max(float(arrival) - now, 0.0)
+
+    async def add_to_rate(self, key: str, seconds: float, ceiling: float, now: float) -> float:
+        name = prefixed_key(b"gatehouse:rate:", key)
+        return float(await self._run(_ADD_TO_RATE, (name,), repr(now), repr(seconds), repr(ceiling))) - now
 
     async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         after = await self._run(

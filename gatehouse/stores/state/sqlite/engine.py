@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from gatehouse.stores.errors import RateExceeded, StoreUnavailable
-from gatehouse.stores.state.limit_rules import NO_WAIT_SECONDS, forgotten_at, gcra, next_failures
+from gatehouse.stores.state.limit_rules import NO_WAIT_SECONDS, filled, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.protocol import (
     EXPIRED_KEPT_SECONDS,
     BackoffPolicy,
@@ -55,6 +55,7 @@ _COUNT = (
     "INSERT INTO rates VALUES (?1, ?2 + ?3) ON CONFLICT (key)"
     " DO UPDATE SET arrival = max(arrival, ?2) + ?3 WHERE max(arrival, ?2) + ?3 - ?4 - ?2 <= ?5"
 )
+_ARRIVAL = "SELECT arrival FROM rates WHERE key = ?"
 _FAILURES = "SELECT key, failures, since, level, until FROM strikes WHERE key = ?"
 _VALUE = "SELECT value FROM expiring_values WHERE key = ? AND expires > ?"
 
@@ -214,6 +215,18 @@ class SQLiteState:
     async def rate_limit(self, key: str, rate: Rate, now: float) -> float:
         return await self._writer.write(lambda db: _count(db, key, rate, now))
 
+    async def rate_level(self, key: str, now: float) -> float:
+        arrival: float | None = self._row(_ARRIVAL, key)
+        return 0.0 if arrival is None else max(arrival - now, 0.0)
+
+    async def add_to_rate(self, key: str, seconds: float, ceiling: float, now: float) -> float:
+        def work(db: apsw.Connection) -> float:
+            arrival = filled(db.execute(_ARRIVAL, (key,)).get, seconds, ceiling, now)
+            db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?)", (key, arrival))
+            return arrival - now
+
+        return await self._writer.write(work)
+
     async def record_failure(self, key: str, policy: BackoffPolicy, now: float) -> Failures | None:
         def work(db: apsw.Connection) -> Failures | None:
             row = db.execute(_FAILURES, (key,)).fetchone()
@@ -338,7 +351,7 @@ def _count(db: apsw.Connection, key: str, rate: Rate, now: float) -> float:
     db.execute(_COUNT, (key, now, interval, rate.seconds, NO_WAIT_SECONDS))
     if db.changes():
         return 0.0
-    arrival = db.execute("SELECT arrival FROM rates WHERE key = ?", (key,)).get
+    arrival = db.execute(_ARRIVAL, (key,)).get
     return gcra(arrival, rate, now)[0]
 
 
