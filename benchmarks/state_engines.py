@@ -21,7 +21,7 @@ from pathlib import Path
 
 from gatehouse.parsing import Rate
 from gatehouse.stores.state.postgres.engine import PostgresState
-from gatehouse.stores.state.protocol import EndRecord, RateLimit, Session, State
+from gatehouse.stores.state.protocol import EndRecord, ReuseDetection, Session, State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.support.engines import PostgresServer, RedisServer
@@ -61,11 +61,9 @@ class Sessions:
         assert await state.session_status(self.session(n % self.number).id)
 
     async def refresh(self, state: State, n: int) -> None:
-        """Counted and rotated in one step."""
         n %= self.number
-        limits = [RateLimit(f"refresh|192.0.2.{n % 250}", PLENTY)]
-        generation = self.generations[n]
-        rotation = await state.rotate_session(self.session(n).id, generation, self.now, self.now + DAY, limits)
+        reuse = ReuseDetection(10, EndRecord(self.now, "reuse", 7200))
+        rotation = await state.rotate_session(self.session(n).id, self.generations[n], self.now, self.now + DAY, reuse)
         assert rotation is not None
         self.generations[n] = rotation.session.generation
 

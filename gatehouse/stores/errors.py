@@ -30,11 +30,3 @@ class InUse(StoreError):
 
 class LastAdministrator(InUse):
     """The change would leave no enabled administrator."""
-
-
-class RateExceeded(StoreError):
-    """A rate limit refused the operation; `wait` is in seconds."""
-
-    def __init__(self, wait: float) -> None:
-        super().__init__(f"{wait:.1f} s to wait")
-        self.wait = wait

@@ -12,12 +12,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatehouse.parsing import Rate
-from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import (
     EXPIRED_KEPT_SECONDS,
     EndRecord,
-    RateLimit,
     ReuseDetection,
     Session,
     State,
@@ -97,36 +94,6 @@ async def test_a_session_that_has_ended_is_not_rotated(state: State, at: float, 
     assert rotation.session.generation == (2 if rotated else 1)
 
 
-async def test_a_rotation_is_counted_under_its_limits_in_their_order(state: State) -> None:
-    await state.open_session(session(), 50)
-    narrow, wide = RateLimit("narrow", Rate(2, 60)), RateLimit("wide", Rate(3, 60))
-    for generation in (1, 2):
-        assert await state.rotate_session(session().id, generation, NOW, NOW + 100, [narrow, wide])
-    with pytest.raises(RateExceeded) as exceeded:
-        await state.rotate_session(session().id, 3, NOW, NOW + 100, [narrow, wide])
-    assert exceeded.value.wait == pytest.approx(30)
-    assert [each.generation for each in await state.sessions_of(7)] == [3]
-    # What the first limit refuses does not count against the next, and a failed rotation counts as well.
-    assert await state.rotate_session("7-nobody", 3, NOW, NOW + 100, [wide]) is None
-    with pytest.raises(RateExceeded):
-        await state.rotate_session("7-nobody", 3, NOW, NOW + 100, [wide])
-    assert await state.rate_limit("wide", wide.rate, NOW) == pytest.approx(20)
-
-
-async def test_of_many_rotations_within_a_limit_no_more_than_it_allows(states: Opener) -> None:
-    nodes = [states(), states()]
-    for number in range(20):
-        await nodes[0].open_session(session(f"n{number}"), 50)
-    limits = [RateLimit("k", Rate(7, 60))]
-    attempts = await asyncio.gather(
-        *(nodes[i % 2].rotate_session(session(f"n{i}").id, 1, NOW, NOW + 100, limits) for i in range(20)),
-        return_exceptions=True,
-    )
-    refused = sum(isinstance(attempt, RateExceeded) for attempt in attempts)
-    assert refused == 13
-    assert sorted(each.generation for each in await nodes[0].sessions_of(7)) == [1] * 13 + [2] * 7
-
-
 async def test_of_many_rotations_at_once_one_succeeds(states: Opener) -> None:
     nodes = [states(), states()]
     await nodes[0].open_session(session(), 50)
@@ -137,8 +104,7 @@ async def test_of_many_rotations_at_once_one_succeeds(states: Opener) -> None:
     assert {attempt.session.generation for attempt in attempts if attempt} == {2}
 
 
-@pytest.mark.parametrize("limited", [False, True])
-async def test_a_reused_token_ends_its_session_in_the_same_step(states: Opener, limited: bool) -> None:
+async def test_a_reused_token_ends_its_session_in_the_same_step(states: Opener) -> None:
     """Whatever is presented and when: rotated, answered again, refused or ended, as the rule says, and the log too."""
     one, other = states(), states()
     ended: list[str] = []
@@ -146,9 +112,8 @@ async def test_a_reused_token_ends_its_session_in_the_same_step(states: Opener, 
         stored = session(f"n{number}", user=number + 1)._replace(generation=3)
         await one.open_session(stored, 50)
         now = NOW + after
-        limits = [RateLimit(f"k{number}", Rate(10, 60))] if limited else []
         reuse = ReuseDetection(10, EndRecord(now, "reuse", 7200))
-        attempt = await other.rotate_session(stored.id, presented, now, now + 100, limits, reuse=reuse)
+        attempt = await other.rotate_session(stored.id, presented, now, now + 100, reuse)
         assert attempt is not None
         assert attempt.was_reused is is_reused(stored, presented, now, 10), (presented, after)
         assert attempt.did_rotate is (presented == 3 and after < 100)
@@ -166,7 +131,7 @@ async def test_many_reused_tokens_at_once_end_their_sessions(states: Opener) -> 
     reuse = ReuseDetection(10, EndRecord(NOW, "reuse", 7200))
     ids = [session(f"n{number}", user=number % 3 + 1).id for number in range(20)]
     attempts = await asyncio.gather(
-        *(nodes[i % 2].rotate_session(ids[i], 5 if i % 4 == 0 else 2, NOW, NOW + 100, reuse=reuse) for i in range(20)),
+        *(nodes[i % 2].rotate_session(ids[i], 5 if i % 4 == 0 else 2, NOW, NOW + 100, reuse) for i in range(20)),
         *(nodes[i % 2].end_session(ids[i], EndRecord(NOW, "logout", 7200)) for i in reversed(range(20))),
     )
     assert [attempt for attempt in attempts[:20] if isinstance(attempt, Session)] == []

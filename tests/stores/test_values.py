@@ -74,7 +74,7 @@ async def test_a_sweep_says_whether_there_is_more(state: State) -> None:
 
 async def test_a_state_file_of_the_first_release_gains_the_table(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "state.db"))
-    connection.execute(SCHEMA + "PRAGMA user_version = 2")
+    connection.execute(SCHEMA + "ALTER TABLE sessions DROP COLUMN proof; PRAGMA user_version = 2")
     connection.close()
     state = SQLiteState(tmp_path / "state.db")
     assert await state.compare_and_set("k", None, "x", NOW + 10, NOW)

@@ -26,12 +26,12 @@ from gatehouse.auth.refusals import Refused, TooManyRequests
 from gatehouse.bounded_cache import BoundedCache
 from gatehouse.stores.accounts.users import name_key
 from gatehouse.stores.state.limit_rules import gcra
-from gatehouse.stores.state.protocol import RateLimit, State
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from gatehouse.parsing import Rate
+    from gatehouse.stores.state.protocol import State
 
 SOLVED, UNSOLVED = "login", "unsolved"  # the keys of failed logins by address begin with one of them
 # What a name that logs in gives back of its address's failures, and how often.
@@ -43,6 +43,13 @@ MAX_ROOM = 10
 ROUNDING_SECONDS = 0.001  # sums of times since the epoch lose their last digits
 # Addresses whose captcha allowance one worker keeps track of.
 MAX_BUCKETS = 50_000
+
+
+class RateLimit(NamedTuple):
+    """A rate, and the key under which events are counted against it."""
+
+    key: str
+    rate: Rate
 
 
 class Limits(NamedTuple):

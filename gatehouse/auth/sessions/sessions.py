@@ -20,10 +20,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
-from gatehouse.auth.refusals import RefreshTokenInvalid, TooManyRequests
+from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.proof import pack_methods
 from gatehouse.auth.sessions.tokens import new_session_id
-from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import (
     ENDED_KEPT_SECONDS,
     EndRecord,
@@ -36,8 +35,6 @@ from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from gatehouse.stores.state.protocol import RateLimit
 
 # Ends of all sessions of a user that say something about the user as well.
 CREDENTIAL_CHANGES = {SessionEndReason.PASSWORD, SessionEndReason.DISABLED, SessionEndReason.DELETED}
@@ -105,20 +102,11 @@ class Sessions:
         owner, ends, epoch = session_status
         return epoch if owner == user and ends > now else None
 
-    async def refresh(
-        self, session_id: str, generation: int, client: ClientInfo, limits: Sequence[RateLimit] = ()
-    ) -> Rotation:
-        """The session after this refresh; its generation is that of the token to return.
-
-        The refresh is counted under `limits`, in the same step.
-        """
+    async def refresh(self, session_id: str, generation: int, client: ClientInfo) -> Rotation:
+        """The session after this refresh; its generation is that of the token to return."""
         now = self._clock()
         reuse = ReuseDetection(self._lifetimes.grace, self._new_end_record(SessionEndReason.REUSE))
-        ends = now + self._lifetimes.idle
-        try:
-            attempt = await self._state.rotate_session(session_id, generation, now, ends, limits, reuse=reuse)
-        except RateExceeded as exceeded:
-            raise TooManyRequests(exceeded.wait, "refresh from this address") from None
+        attempt = await self._state.rotate_session(session_id, generation, now, now + self._lifetimes.idle, reuse)
         if attempt is None:
             raise RefreshTokenInvalid(RefreshFailure.NO_SESSION)
         if attempt.was_reused:

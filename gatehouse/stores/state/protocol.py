@@ -53,13 +53,6 @@ class Session(NamedTuple):
 SessionStatus = tuple[int, float, int]
 
 
-class RateLimit(NamedTuple):
-    """A rate, and the key under which events are counted against it."""
-
-    key: str
-    rate: Rate
-
-
 class Rotation(NamedTuple):
     """The session after an attempt to rotate it, and whether this attempt was the one that did.
 
@@ -158,24 +151,12 @@ class State(Protocol):
         ...
 
     async def rotate_session(
-        self,
-        session_id: str,
-        generation: int,
-        now: float,
-        ends: float,
-        limits: Sequence[RateLimit] = (),
-        *,
-        reuse: ReuseDetection | None = None,
+        self, session_id: str, generation: int, now: float, ends: float, reuse: ReuseDetection | None = None
     ) -> Rotation | None:
         """Advance the generation by one if it still is `generation` and the session is live at `now`.
 
         The new end is `ends` or the session's absolute end, whichever is earlier. None: no such session.
         With `reuse`, a session whose token was reused is ended in the same step.
-
-        Before that, one event is counted under each of `limits` in their order, as by `rate_limit`, whatever becomes of
-        the rotation. The first that is exceeded raises `RateExceeded`: it and those after it are not counted, and the
-        session is left alone. Limits and rotation are one atomic step. (On a Redis Cluster and in PostgreSQL two,
-        the limits first.)
         """
         ...
 

@@ -110,7 +110,7 @@ class Connection:
         if prepared is None:
             prepared = self._prepared[statement] = await self._driver.prepare(statement.sql)
         rows: list[Any] = await prepared.fetch(*values)
-        return rows[0][0] if statement.packed else rows
+        return rows
 
     def abort(self) -> None:
         """Close without telling the server, which may not be reading."""

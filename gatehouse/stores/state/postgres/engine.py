@@ -1,7 +1,7 @@
 """State in PostgreSQL, shared by every node: for those who have it and no Redis.
 
-Every operation of a request is one statement, so one round trip, and one transaction but for the refresh with limits,
-which commits its counts first; `functions.sql` has those that take several steps. What is answered has been committed
+Every operation of a request is one statement, so one round trip and one transaction; `functions.sql` has those that
+take several steps. What is answered has been committed
 as the server's `synchronous_commit` says: with synchronous standbys nothing that was acknowledged is lost in a
 failover. `tables.sql` says what is kept, and that rates alone may be lost.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.postgres import ended_log, server_configuration
 from gatehouse.stores.state.postgres import statements as sql
 from gatehouse.stores.state.postgres.pool import Pool
@@ -21,11 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, ReuseDetection, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
-# A rotation is counted under at most this many limits: an IPv6 address belongs to three networks.
-MAX_RATE_LIMITS = 4
 # Epochs that are raised in one statement.
 EPOCH_BATCH = 1_000
 
@@ -60,28 +57,15 @@ class PostgresState:
         return None
 
     async def rotate_session(
-        self,
-        session_id: str,
-        generation: int,
-        now: float,
-        ends: float,
-        limits: Sequence[RateLimit] = (),
-        *,
-        reuse: ReuseDetection | None = None,
+        self, session_id: str, generation: int, now: float, ends: float, reuse: ReuseDetection | None = None
     ) -> Rotation | None:
-        asked = (session_id if _is_valid_id(session_id) else "", generation, now, ends)
-        # The limits of many calls are one array, so each call has the same number of them.
-        given: list[RateLimit | None] = [*limits, *[None] * (MAX_RATE_LIMITS - len(limits))]
-        keys = [_bytes(limit.key) if limit else None for limit in given]
-        emission_intervals = [limit.rate.seconds / limit.rate.count if limit else None for limit in given]
-        spans = [float(limit.rate.seconds) if limit else None for limit in given]
+        if not _is_valid_id(session_id):
+            return None
         _, *record = ended_log.end_record_values(reuse.end_record if reuse else None)
-        [(_, wait, rotated, was_reused, *session)] = await self._run(
-            sql.ROTATE_LIMITED, *asked, keys, emission_intervals, spans, reuse.grace if reuse else None, *record
-        )
-        if wait:
-            raise RateExceeded(wait)
-        return Rotation(rotated, Session._make(session), was_reused) if session[0] is not None else None
+        asked = (session_id, generation, now, ends, reuse.grace if reuse else None)
+        for _, rotated, was_reused, *session in await self._run(sql.ROTATE_SESSION, *asked, *record):
+            return Rotation(rotated, Session._make(session), was_reused)
+        return None
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         if not _is_valid_id(session_id):

@@ -1,4 +1,4 @@
--- Operations of several statements that must be one round trip, and one transaction but for `rotate_limited`.
+-- Operations of several statements that must be one round trip, and one transaction.
 --
 -- Locks are taken in one order, so that no two calls wait for each other: rates by key; the user; sessions by id; the log
 -- of ended sessions. A call over many sessions or rates gets them in that order.
@@ -164,51 +164,23 @@ BEGIN
   RETURN kept;
 END $$;
 
--- What became of one call of the next procedure. `wait` is not 0: a rate was exceeded, and the session left alone.
-CREATE TYPE limited_rotation AS (
-  ordinal integer, wait double precision, rotated_now boolean, was_reused boolean,
-  id text, user_id bigint, generation bigint, opened double precision, rotated double precision, ends double precision,
-  latest double precision, address text, agent text, proof text, epoch bigint
-);
+-- What became of one of several rotations.
+CREATE TYPE rotation AS (ordinal integer, rotated_now boolean, was_reused boolean, session sessions);
 
--- Rotate sessions, each after it was counted under its rates, in their order: `keys[n][level]` is one of them, or NULL.
--- The counts are committed first. They are not logged, so that takes no time; and nobody who counts under the same key
--- waits while the rotations are written to the disk. Sessions whose token was reused end together, after all others were
--- rotated: the log is locked after the sessions.
-CREATE PROCEDURE rotate_limited(
+-- Rotate sessions. Those whose token was reused end together, after all others were rotated: the log is locked after the
+-- sessions.
+CREATE FUNCTION rotate_sessions(
   ids text[], generations bigint[], moments double precision[], new_ends double precision[],
-  keys bytea[], emission_intervals double precision[], spans double precision[],
-  graces double precision[], reasons text[], lifetimes integer[], max_entries integer, INOUT done limited_rotation[]
-) LANGUAGE plpgsql AS $$
+  graces double precision[], reasons text[], lifetimes integer[], max_entries integer
+) RETURNS SETOF rotation LANGUAGE plpgsql AS $$
 DECLARE
-  waits double precision[] := array_fill(0::double precision, ARRAY[cardinality(ids)]);
-  level integer;
-  n integer;
-  counted boolean;
+  done rotation[];
   reused integer[];
 BEGIN
-  FOR level IN 1 .. array_length(keys, 2) LOOP
-    counted := false;
-    FOR n IN
-      SELECT p FROM generate_subscripts(ids, 1) AS p
-      WHERE keys[p][level] IS NOT NULL AND waits[p] = 0 ORDER BY keys[p][level], p
-    LOOP
-      waits[n] := rate_limit(keys[n][level], moments[n], emission_intervals[n][level], spans[n][level]);
-      counted := true;
-    END LOOP;
-    EXIT WHEN NOT counted;
-    COMMIT;
-  END LOOP;
   done := ARRAY(
-    SELECT ROW(
-      p, waits[p], r.rotated_now, r.was_reused, s.id, s.user_id, s.generation, s.opened, s.rotated, s.ends, s.latest, s.address,
-      s.agent, s.proof, coalesce((SELECT e.epoch FROM epochs e WHERE e.user_id = s.user_id), 0)
-    )::limited_rotation
+    SELECT ROW(p, r.rotated_now, r.was_reused, r.session)::rotation
     FROM generate_subscripts(ids, 1) AS p,
-      LATERAL rotate_session(
-        CASE WHEN waits[p] = 0 THEN ids[p] END, generations[p], moments[p], new_ends[p], graces[p]
-      ) AS r,
-      LATERAL (SELECT (r.session).*) AS s
+      LATERAL rotate_session(ids[p], generations[p], moments[p], new_ends[p], graces[p]) AS r
   );
   reused := ARRAY(SELECT d.ordinal FROM unnest(done) AS d WHERE d.was_reused ORDER BY d.ordinal);
   IF cardinality(reused) > 0 THEN
@@ -218,6 +190,7 @@ BEGIN
       max_entries
     );
   END IF;
+  RETURN QUERY SELECT * FROM unnest(done);
 END $$;
 
 -- Count one failure: `next_failures` of limit_rules.py; a property test holds the two together.

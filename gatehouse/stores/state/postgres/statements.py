@@ -1,4 +1,4 @@
-"""The statements of the engine. Each is one round trip, and one transaction but for the refresh with limits.
+"""The statements of the engine. Each is one round trip and one transaction.
 
 A batched statement takes an array for each value, and the first column of its rows is the ordinal in these arrays. Its
 first value is the key of the row that it locks.
@@ -9,11 +9,9 @@ from __future__ import annotations
 
 
 class Statement:
-    def __init__(self, sql: str, *, batched: bool = False, packed: bool = False) -> None:
-        """`packed`: all rows come as one array, the only value of the only row."""
+    def __init__(self, sql: str, *, batched: bool = False) -> None:
         self.sql = sql
         self.batched = batched
-        self.packed = packed
 
 
 # A session as `Session` has it, of whatever is called s.
@@ -44,8 +42,11 @@ OPEN_SESSIONS = Statement(
     " new.allowed, NULL, NULL, NULL, NULL) AS s",
     batched=True,
 )
-ROTATE_LIMITED = Statement(
-    "CALL rotate_limited($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ($11::integer[])[1], NULL)", batched=True, packed=True
+ROTATE_SESSION = Statement(
+    f"SELECT done.ordinal, done.rotated_now, done.was_reused, {_SESSION}"
+    " FROM rotate_sessions($1, $2, $3, $4, $5, $6, $7, ($8::integer[])[1]) AS done,"
+    " LATERAL (SELECT (done.session).*) AS s WHERE s.id IS NOT NULL",
+    batched=True,
 )
 # Asked twice for the same session, the first gets it.
 END_SESSION = Statement(

@@ -77,9 +77,9 @@ def end_record_arguments(end_record: EndRecord | None) -> tuple[Argument, ...]:
 
 
 def reuse_arguments(reuse: ReuseDetection | None) -> tuple[Argument, ...]:
-    """The arguments of `rotate_session.lua`: the grace window, and those of `record_ended.lua`."""
+    """The last arguments of `rotate_session.lua`: the grace window, and those of `record_ended.lua`."""
     if reuse is None:
-        return ("", "", "", "", "", "")
+        return ()
     return repr(reuse.grace), *end_record_arguments(reuse.end_record)
 
 

@@ -25,7 +25,6 @@ from collections import Counter
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.stores.errors import RateExceeded
 from gatehouse.stores.state.protocol import (
     EPOCH_KEPT_SECONDS,
     EXPIRED_KEPT_SECONDS,
@@ -60,13 +59,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, ReuseDetection, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 # Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
 _OPEN_SESSION = Script("record_ended", "open_session")
-_ROTATE_SESSION = Script("count_event", "record_ended", "rotate_session")
+_ROTATE_SESSION = Script("record_ended", "rotate_session")
 _END_SESSION = Script("record_ended", "end_session")
 _END_SESSIONS = Script("record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
@@ -86,8 +85,7 @@ class RedisState:
         """Raises `ValueError` if the URL cannot be read."""
         read = parse_url(url)
         self._servers = connect(read)
-        self._cluster = read.kind == "cluster"
-        self._ended_log = EndedLog(self._run, atomic=not self._cluster)
+        self._ended_log = EndedLog(self._run, atomic=read.kind != "cluster")
         self._commands: Counter[str] = Counter()
 
     def _call(self, key: bytes, name: str, *arguments: Argument) -> Awaitable[Any]:
@@ -122,29 +120,13 @@ class RedisState:
         return (int(user), float(packed.split(b" ", 4)[ENDS_FIELD]), int(epoch or 0)) if packed else None
 
     async def rotate_session(
-        self,
-        session_id: str,
-        generation: int,
-        now: float,
-        ends: float,
-        limits: Sequence[RateLimit] = (),
-        *,
-        reuse: ReuseDetection | None = None,
+        self, session_id: str, generation: int, now: float, ends: float, reuse: ReuseDetection | None = None
     ) -> Rotation | None:
-        if limits and self._cluster:  # their keys live on other servers than the session
-            for key, rate in limits:
-                if wait := await self.rate_limit(key, rate, now):
-                    raise RateExceeded(wait)
-            limits = ()
-        rate_keys = (prefixed_key(b"gatehouse:rate:", key) for key, _ in limits)
-        keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys, *rate_keys)
+        keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys)
         asked = (session_id, generation, repr(now), repr(ends), EXPIRED_KEPT_SECONDS)
-        rates = [argument for _, rate in limits for argument in rate_arguments(rate)]
-        found = await self._run(_ROTATE_SESSION, keys, *asked, *reuse_arguments(reuse), *rates)
+        found = await self._run(_ROTATE_SESSION, keys, *asked, *reuse_arguments(reuse))
         if found is None:
             return None
-        if isinstance(found, bytes):
-            raise RateExceeded(float(found))
         outcome, packed, epoch = found
         rotation = Rotation(outcome == _ROTATED, unpack_session(session_id, packed, epoch), outcome == _REUSED)
         if reuse is not None and rotation.was_reused:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from gatehouse.stores.errors import RateExceeded, StoreUnavailable
+from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.limit_rules import NO_WAIT_SECONDS, filled, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.protocol import (
     EXPIRED_KEPT_SECONDS,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.parsing import Rate
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, RateLimit, ReuseDetection, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose status is cached. A commit invalidates all of them, so there is no point in more.
@@ -121,19 +121,9 @@ class SQLiteState:
         return status
 
     async def rotate_session(
-        self,
-        session_id: str,
-        generation: int,
-        now: float,
-        ends: float,
-        limits: Sequence[RateLimit] = (),
-        *,
-        reuse: ReuseDetection | None = None,
+        self, session_id: str, generation: int, now: float, ends: float, reuse: ReuseDetection | None = None
     ) -> Rotation | None:
-        def work(db: apsw.Connection) -> Rotation | float | None:
-            for key, rate in limits:
-                if wait := _count(db, key, rate, now):
-                    return wait
+        def work(db: apsw.Connection) -> Rotation | None:
             # One statement in the usual case: each one hands the interpreter's lock back and forth.
             for *rotated, day in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
                 session = Session._make(rotated)
@@ -148,10 +138,7 @@ class SQLiteState:
                 return Rotation(did_rotate=False, session=session, was_reused=was_reused)
             return None
 
-        outcome = await self._writer.write(work)
-        if isinstance(outcome, float):  # not raised inside: other writes share the transaction
-            raise RateExceeded(outcome)
-        return outcome
+        return await self._writer.write(work)
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         def work(db: apsw.Connection) -> Session | None:

@@ -1,20 +1,12 @@
 -- Advance a session by one generation, if it still is the one that was presented and the session is live. End it if what
 -- was presented is reused: `is_reused` of session_rules.py; a property test holds the two together.
---   keys  the user's sessions and epoch; not on a Cluster: the log of ended sessions, rates to count this under, before
---         anything else
---   in    id, generation, now, new end, how long an ended one is kept, the grace window or an empty text, the arguments
---         of `record_ended`; two numbers for each rate
---   out   the seconds to wait, as text, if a rate is exceeded; nothing if there is no such session;
---         else 1 if it was rotated, 2 if it was ended, 0; the session, the epoch
-local GRACE, FIRST_OF_RECORD, FIRST_OF_RATES = 6, 7, 12
+--   keys  the user's sessions and epoch, the log of ended sessions
+--   in    id, generation, now, new end, how long an ended one is kept; the grace window and the arguments of
+--         `record_ended`, or none of these
+--   out   nothing if there is no such session; else 1 if it was rotated, 2 if it was ended, 0; the session, the epoch
+local GRACE, FIRST_OF_RECORD = 6, 7
 local user = KEYS[1]
 local id, presented, now, kept_seconds = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[5])
-
-for i = 3, #KEYS do
-  local first = FIRST_OF_RATES + 2 * (i - 3)
-  local wait = count_event(KEYS[i], now, tonumber(ARGV[first]), tonumber(ARGV[first + 1]))
-  if wait then return wait end
-end
 
 local found = redis.call('HMGET', user, id, 'epoch')
 local session, epoch = found[1], found[2]
@@ -24,7 +16,7 @@ local generation, opened, rotated, ends, absolute_end, origin =
   string.match(session, '^(%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
 if tonumber(ends) <= now then return { 0, session, epoch } end
 if generation ~= presented then
-  local grace = tonumber(ARGV[GRACE])
+  local grace = ARGV[GRACE] and tonumber(ARGV[GRACE])
   local is_parent = tonumber(presented) == tonumber(generation) - 1
   if not grace or is_parent and now < tonumber(rotated) + grace then return { 0, session, epoch } end
   redis.call('HDEL', user, id)
