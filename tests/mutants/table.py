@@ -535,6 +535,20 @@ ACCOUNTS = (
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),
     Mutant(
+        "nobody deletes a department beyond their reach",
+        "gatehouse/auth/accounts/departments.py",
+        "            authority.require_department_change(actor, departments, await transaction.department_parents())\n",
+        "",
+        (f"{RANK_TESTS}::test_departments_are_moved_within_reach_alone",),
+    ),
+    Mutant(
+        "nobody adds a button whose perm they lack",
+        "gatehouse/auth/accounts/menus.py",
+        '            authority.require_perms(actor, {values["perm"]} - {""})\n',
+        "",
+        (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
+    ),
+    Mutant(
         "nobody changes their own department",
         "gatehouse/auth/accounts/authority.py",
         "        forbid_own_account(actor, [before.user])\n",

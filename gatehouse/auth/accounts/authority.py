@@ -29,6 +29,7 @@ from gatehouse.auth.accounts.data_scopes import Scope, departments_below, depart
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, is_own, lacking_perms
 from gatehouse.auth.refusals import BeyondAuthority, CannotGrant, CannotManage, Need, OwnAccount
+from gatehouse.stores.accounts.roles import DataScope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -83,7 +84,8 @@ class RoleGrant(NamedTuple):
 
 
 def grant_of(role: Role | StoredRole) -> RoleGrant:
-    scope = Scope(role.data_scope, frozenset(role.departments))
+    chosen = role.departments if role.data_scope == DataScope.CHOSEN else ()
+    scope = Scope(role.data_scope, frozenset(chosen))
     return RoleGrant(role.code, frozenset(role.perms), scope, role.enabled)
 
 
@@ -252,7 +254,7 @@ def require_department_change(
 ) -> None:
     """For departments that are added, moved, switched or deleted, with the one above; `people` are in them."""
     if people and not actor.is_administrator:
-        refuse(CannotManage, actor, Lack(Need.ADMINISTRATOR), "may not move or switch a department with users")
+        refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), "may not move or switch a department with users")
     if lack := lack_to_place(actor, departments, parents):
         refuse(CannotGrant, actor, lack, "may not change a department outside its reach")
 
@@ -261,7 +263,7 @@ def require_switch(actor: Actor, roles: Iterable[RoleGrant]) -> None:
     """For a change of a department by which others lose these roles, or get them back."""
     for role in roles:
         if lack := lack_to_grant(actor, role):
-            refuse(CannotManage, actor, lack, f"may not switch off or on who holds {role.code}")
+            refuse(CannotGrant, actor, lack, f"may not switch off or on who holds {role.code}")
 
 
 def forbid_own_account(actor: Actor, users: Iterable[int | None]) -> None:
