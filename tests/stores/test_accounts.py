@@ -101,7 +101,7 @@ async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:
     role = await roles.add("A", "A", ["x:y:z"])
     async with changing(database) as transaction:
         await transaction.replace_roles(user, [role])
-        assert await transaction.holders([role]) == [user]
+        assert list(await transaction.holders(role)) == [user]
     async with changing(database) as transaction:
         await transaction.delete_roles([role])
     profile = await users.profile(user)

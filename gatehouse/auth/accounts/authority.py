@@ -9,8 +9,8 @@ Nobody gives, takes or takes over more than they have:
 - nobody changes their own department or roles, nor widens the data scope of a role that they hold;
 - a user is put into a department, and a department moved, switched or deleted, within the reach of who does it;
 - a role can be changed by those who may grant every perm that it gives before and after. What takes something from its
-  holders needs what granting it needs. Only administrators change its code, enable it, make one that is called ADMIN,
-  or let it see more data than before, because other services go by the code and the data scope alone;
+  holders needs what granting it to them needs. Only administrators change its code, enable it, make one that is called
+  ADMIN, or let it see more data than before, because other services go by the code and the data scope alone;
 - a menu's button is added, changed and deleted by those who may grant its perm;
 - only holders of ROOT grant ROOT, or change those who hold it.
 
@@ -23,15 +23,17 @@ do everything. That one administrator remains is checked in the transaction of e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from gatehouse.auth.accounts.data_scopes import Scope, departments_below, departments_seen, widens
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.perms import ADMIN, MANAGEMENT_PERMS, ROOT, is_own, lacking_perms
 from gatehouse.auth.refusals import BeyondAuthority, CannotGrant, CannotManage, Need, OwnAccount
+from gatehouse.stores.accounts.roles import DataScope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gatehouse.auth.accounts.data_scopes import Parents
     from gatehouse.stores.accounts.roles import Role
@@ -59,6 +61,10 @@ class Actor:
         return self.holds_everything or (ADMIN in self.roles and not lacking_perms(self.perms, MANAGEMENT_PERMS))
 
 
+# For a role that is new, and so held by nobody.
+NOBODY: Mapping[int, int] = MappingProxyType({})
+NOWHERE: Parents = MappingProxyType({})
+
 # What the trail has in place of an address for an operator, who has neither an address nor a request.
 CLI_ADDRESS, IMPORT_ADDRESS = "cli", "import"
 OPERATOR = Actor(None, client=ClientInfo(address=CLI_ADDRESS))
@@ -85,7 +91,8 @@ class RoleGrant(NamedTuple):
 
 
 def grant_of(role: Role | StoredRole) -> RoleGrant:
-    scope = Scope(role.data_scope, frozenset(role.departments))
+    chosen = role.departments if role.data_scope == DataScope.CHOSEN else ()
+    scope = Scope(role.data_scope, frozenset(chosen))
     return RoleGrant(role.code, frozenset(role.perms), scope, role.enabled)
 
 
@@ -161,9 +168,13 @@ def lack_to_add_user(actor: Actor, holder: Holder, parents: Parents) -> Lack | N
 
 
 def lack_to_change_role(
-    actor: Actor, before: RoleGrant | None, after: RoleGrant | None, *, has_holders: bool = False
+    actor: Actor,
+    before: RoleGrant | None,
+    after: RoleGrant | None,
+    places: Collection[int] = (),
+    parents: Parents = NOWHERE,
 ) -> Lack | None:
-    """`before` is None for a new role, `after` for one that is deleted; `has_holders` if others hold it."""
+    """`before` is None for a new role, `after` for one that is deleted; others in these places hold it."""
     states = [state for state in (before, after) if state]
     if not actor.holds_everything and any(state.code == ROOT for state in states):
         return Lack(Need.ROOT)
@@ -173,9 +184,8 @@ def lack_to_change_role(
         return None
     if any(state.code == ADMIN for state in states) or _is_for_administrators(actor, before, after):
         return Lack(Need.ADMINISTRATOR)
-    if before and has_holders and before.code not in actor.roles and _takes(before, after):
-        return Lack(Need.ROLE, [before.code])
-    return None
+    losers = [Holder(None, place, (before,)) for place in places] if before and _takes(before, after) else []
+    return next(filter(None, (lack_to_manage(actor, loser, parents) for loser in losers)), None)
 
 
 def _is_for_administrators(actor: Actor, before: RoleGrant | None, after: RoleGrant | None) -> bool:
@@ -238,13 +248,17 @@ def require_user_change(actor: Actor, before: Holder | None, after: Holder, pare
 
 
 def require_role_change(
-    actor: Actor, before: RoleGrant | None, after: RoleGrant | None, holders: Collection[int] = ()
+    actor: Actor,
+    before: RoleGrant | None,
+    after: RoleGrant | None,
+    holders: Mapping[int, int] = NOBODY,
+    parents: Parents = NOWHERE,
 ) -> None:
-    """See `lack_to_change_role`; `holders` are the ids of the users who hold it."""
+    """See `lack_to_change_role`; `holders` are the departments of the users who hold it."""
     if before and after and widens(before.scope, after.scope):
         forbid_own_account(actor, holders)
-    has_holders = bool(set(holders) - {actor.user})
-    if lack := lack_to_change_role(actor, before, after, has_holders=has_holders):
+    places = {department for user, department in holders.items() if user != actor.user}
+    if lack := lack_to_change_role(actor, before, after, places, parents):
         code = before.code if before else after.code if after else ""
         refuse(CannotGrant, actor, lack, f"may not change role {code}")
 
@@ -254,7 +268,7 @@ def require_department_change(
 ) -> None:
     """For departments that are added, moved, switched or deleted, with the one above; `people` are in them."""
     if people and not actor.is_administrator:
-        refuse(CannotManage, actor, Lack(Need.ADMINISTRATOR), "may not move or switch a department with users")
+        refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), "may not move or switch a department with users")
     if lack := lack_to_place(actor, departments, parents):
         refuse(CannotGrant, actor, lack, "may not change a department outside its reach")
 
@@ -263,7 +277,7 @@ def require_switch(actor: Actor, roles: Iterable[RoleGrant]) -> None:
     """For a change of a department by which others lose these roles, or get them back."""
     for role in roles:
         if lack := lack_to_grant(actor, role):
-            refuse(CannotManage, actor, lack, f"may not switch off or on who holds {role.code}")
+            refuse(CannotGrant, actor, lack, f"may not switch off or on who holds {role.code}")
 
 
 def forbid_own_account(actor: Actor, users: Iterable[int | None]) -> None:

@@ -8,11 +8,12 @@ as they are. A role shows the folders, pages and links that it was given, and th
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.accounts import authority, policy
 from gatehouse.auth.accounts.field_checks import check_field, contract_name
-from gatehouse.auth.accounts.roles import require_role_perms, root_users
+from gatehouse.auth.accounts.roles import require_role_change, root_users
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
@@ -142,8 +143,8 @@ class MenuChanges:
                 if menu.id in chosen and not allows(before.perms, menu.perm)
                 for name in names_of(menu.perm)
             ]
-            after = (before.perms - denied) | set(allowed)
-            holders = await require_role_perms(transaction, actor, before, after)
+            after = replace(before, perms=(before.perms - denied) | set(allowed))
+            holders = await require_role_change(transaction, actor, before, after)
             await transaction.deny(role, denied)
             await transaction.allow(role, set(allowed) - before.perms)
             shown = {menu.id for menu in menus if menu.type is not MenuType.BUTTON} & chosen

@@ -66,9 +66,8 @@ class RoleChanges:
             [before] = await transaction.roles([role])
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
             chosen = _chosen(before, values, departments)
-            holders = await transaction.holders([role])
             after = replace(before, **values, departments=chosen)
-            authority.require_role_change(actor, grant_of(before), grant_of(after), holders)
+            holders = await require_role_change(transaction, actor, before, after)
             if values:
                 await transaction.set_role(role, **values)
             if chosen != before.departments:
@@ -83,11 +82,10 @@ class RoleChanges:
         async with self._effects.change(actor) as change:
             transaction = change.transaction
             found = await transaction.roles(roles)
-            for role in found:
-                holders = await transaction.holders([role.id])
-                authority.require_role_change(actor, grant_of(role), None, holders)
             perms = {perm for role in found for perm in role.perms}
-            affected = [*await transaction.holders(roles), *await root_users(transaction, perms)]
+            affected = await root_users(transaction, perms)
+            for role in found:
+                affected += await require_role_change(transaction, actor, role, None)
             await transaction.delete_roles(roles)
             change.invalidate(affected)
             for role in found:
@@ -99,7 +97,7 @@ class RoleChanges:
             transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
-            holders = await require_role_perms(transaction, actor, role, role.perms | set(perms))
+            holders = await require_role_change(transaction, actor, role, replace(role, perms=role.perms | set(perms)))
             await transaction.allow(role.id, added)
             affected = [*holders, *await root_users(transaction, added)]
             change.invalidate(affected)
@@ -114,7 +112,7 @@ class RoleChanges:
                 if not allows(role.perms, perm):
                     raise Missing(f"role {code!r} does not give {perm!r}")
             denied = {name for perm in perms for name in names_of(perm)}
-            holders = await require_role_perms(transaction, actor, role, role.perms - denied)
+            holders = await require_role_change(transaction, actor, role, replace(role, perms=role.perms - denied))
             await transaction.deny(role.id, denied)
             affected = [*holders, *await root_users(transaction, perms)]
             change.invalidate(affected)
@@ -129,8 +127,8 @@ class RoleChanges:
             [before] = await transaction.roles([role])
             denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
             allowed = sorted(perm for perm in wanted if not allows(before.perms, perm))
-            after = before.perms - set(denied) | set(allowed)
-            holders = await require_role_perms(transaction, actor, before, after)
+            after = replace(before, perms=before.perms - set(denied) | set(allowed))
+            holders = await require_role_change(transaction, actor, before, after)
             await transaction.allow(role, allowed)
             await transaction.deny(role, denied)
             affected = [*holders, *await root_users(transaction, [*allowed, *denied])]
@@ -144,13 +142,13 @@ async def root_users(transaction: AccountTransaction, perms: Collection[str]) ->
     return await transaction.holders_by_code(ROOT) if perms else []
 
 
-async def require_role_perms(
-    transaction: AccountTransaction, actor: Actor, role: StoredRole, perms: frozenset[str]
+async def require_role_change(
+    transaction: AccountTransaction, actor: Actor, before: StoredRole, after: StoredRole | None
 ) -> list[int]:
-    """Refused unless the actor may let the role give these perms; returns the users who hold it."""
-    holders = await transaction.holders([role.id])
-    authority.require_role_change(actor, grant_of(role), grant_of(replace(role, perms=perms)), holders)
-    return holders
+    """Refused unless the actor may change the role like this, or delete it; returns the users who hold it."""
+    holders, parents = await transaction.holders(before.id), await transaction.department_parents()
+    authority.require_role_change(actor, grant_of(before), grant_of(after) if after else None, holders, parents)
+    return list(holders)
 
 
 def check_perms(perms: Iterable[str]) -> None:

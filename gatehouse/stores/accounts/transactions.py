@@ -182,10 +182,10 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
                 raise Missing(f"there is no role {code!r}")
         return await self.roles(found.values())
 
-    async def holders(self, ids: Iterable[int]) -> list[int]:
-        """Ids of the users who hold one of the roles."""
-        held = select(user_roles.c.user).where(user_roles.c.role.in_(list(ids))).distinct()
-        return list(await self.db.scalars(held))
+    async def holders(self, role: int) -> dict[int, int]:
+        """The departments of the users who hold the role."""
+        held = select(users.c.id, users.c.department).join(user_roles, user_roles.c.user == users.c.id)
+        return {row.id: row.department for row in await self.db.execute(held.where(user_roles.c.role == role))}
 
     async def holders_by_code(self, code: str) -> list[int]:
         held = select(user_roles.c.user).join(roles, roles.c.id == user_roles.c.role).where(roles.c.code == code)

@@ -61,7 +61,7 @@ class World(Protocol):
     def user(self, department: int, *codes: str) -> int: ...
     def name(self, user: int) -> str: ...
     def session(self, user: int) -> str: ...
-    def role(self, like: RoleGrant, *, held: bool) -> int: ...
+    def role(self, like: RoleGrant, *, held: bool, where: int = BRANCH) -> int: ...
     def role_id(self, code: str) -> int: ...
     def department(self, parent: int, *, people: bool = False, enabled: bool = True) -> int: ...
     def button(self, perm: str) -> int: ...
@@ -246,8 +246,8 @@ def place_rows() -> list[Row]:
 
 
 def role_change(before: RoleGrant | None, after: RoleGrant | None, *, held: bool = False) -> Callable[[Kind], None]:
-    holders = [SOMEBODY] if held else []
-    return lambda kind: authority.require_role_change(kind.actor(), before, after, holders)
+    holders = {SOMEBODY: BRANCH} if held else {}
+    return lambda kind: authority.require_role_change(kind.actor(), before, after, holders, PARENTS)
 
 
 def form(world: World, number: int, like: RoleGrant, **changes: Any) -> Call:
@@ -328,13 +328,20 @@ def role_rows() -> list[Row]:
         Row("narrow the data scope", "a role that others hold", role_change(wide, narrow, held=True), [
             lambda world: form(world, world.role(wide, held=True), narrow)
         ]),
-        Row("extend the data scope", "a role that you hold", _of_own_role(narrow, wide), [
-            lambda world: form(world, _own_role(world, narrow), wide)
+        Row("extend the data scope", "a role that you hold", _of_own_role(narrow, wide, BRANCH), [
+            lambda world: form(world, _own_role(world, narrow, BRANCH), wide)
         ]),
-        Row("narrow the data scope, disable", "a role that you and others hold", _of_own_role(wide, narrow), [
-            lambda world: form(world, _own_role(world, wide), narrow),
-            lambda world: form(world, _own_role(world, wide), wide, status=0),
-        ]),
+        *(
+            Row("narrow the data scope, disable, delete", whom, _of_own_role(wide, narrow, where), [
+                lambda world, where=where: form(world, _own_role(world, wide, where), narrow),  # type: ignore[misc]
+                lambda world, where=where: form(world, _own_role(world, wide, where), wide, status=0),  # type: ignore[misc]
+                lambda world, where=where: Call("delete_roles", _own_role(world, wide, where)),  # type: ignore[misc]
+            ])
+            for where, whom in (
+                (BRANCH, "a role for the department, which you hold and others in Branch"),
+                (HEADQUARTERS, "a role for the department, which you hold and others in Headquarters"),
+            )
+        ),
         Row("rename", "the role ADMIN", role_change(ADMIN, ADMIN, held=True), [
             lambda world: form(world, world.role_id("ADMIN"), ADMIN)
         ]),
@@ -349,14 +356,18 @@ def _maker(like: RoleGrant, *, held: bool) -> Target:
     return lambda world: world.role(like, held=held)
 
 
-def _own_role(world: World, like: RoleGrant) -> int:
-    number = world.role(like, held=True)
+def _own_role(world: World, like: RoleGrant, where: int) -> int:
+    number = world.role(like, held=True, where=where)
     world.me(world.name(-number))
     return number
 
 
-def _of_own_role(before: RoleGrant, after: RoleGrant) -> Callable[[Kind], None]:
-    return lambda kind: authority.require_role_change(kind.actor(before), before, after, [SELF, SOMEBODY])
+def _of_own_role(before: RoleGrant, after: RoleGrant, where: int) -> Callable[[Kind], None]:
+    def rule(kind: Kind) -> None:
+        holders = {SELF: kind.department, SOMEBODY: where}
+        authority.require_role_change(kind.actor(before), before, after, holders, PARENTS)
+
+    return rule
 
 
 # Changes to menus and departments

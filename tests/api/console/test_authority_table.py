@@ -22,7 +22,7 @@ from gatehouse.stores.accounts.menus import MenuType
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.transfer.xlsx import read_sheet
 from tests.api.console import authority_table
-from tests.api.console.authority_table import KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind
+from tests.api.console.authority_table import BRANCH, KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind
 from tests.api.console.conftest import HASH
 from tests.api.console.test_user_sheets import XLSX, sheet
 from tests.support.conversation import bearer, login
@@ -107,11 +107,11 @@ class Rooms:
     def session(self, user: int) -> str:
         return str(jwt.decode(self._log_in(user), options={"verify_signature": False})["sid"])
 
-    def role(self, like: RoleGrant, *, held: bool) -> int:
+    def role(self, like: RoleGrant, *, held: bool, where: int = BRANCH) -> int:
         code = self.unused().upper()
         number = self._add_role(code, like)
         if held:
-            self.user(1, code)
+            self.user(where, code)
         return number
 
     def _add_role(self, code: str, like: RoleGrant) -> int:

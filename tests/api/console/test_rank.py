@@ -218,6 +218,19 @@ def test_nobody_takes_over_or_equips_somebody_who_sees_more(console: Console, pe
     console.done("PUT", f"users/{plain}", form)
 
 
+def test_a_role_of_ones_own_is_no_way_to_somebody_who_sees_more(console: Console, people: People) -> None:
+    """Without the role, or with a narrower one, the colleague would see no more than the manager."""
+    manager, branch = in_a_branch(people)
+    colleague = people.add("colleague", "MANAGER")
+    own = console.get(f"roles/{role_id(console, 'MANAGER')}/form")
+    for change in ({"dataScope": 4}, {"dataScope": 3}, {"status": 0}):
+        manager.refused(REFUSED, "PUT", f"roles/{own['id']}", own | change)
+    manager.refused(REFUSED, "DELETE", f"roles/{own['id']}")
+    manager.refused(REFUSED, "PUT", f"roles/{own['id']}/perms", {"perms": list(MANAGEMENT_PERMS[1:])})
+    console.done("PUT", f"users/{colleague}", {"username": "colleague", "nickname": "C", "deptId": branch})
+    manager.done("PUT", f"roles/{own['id']}", own | {"dataScope": 3})
+
+
 def test_a_sheet_puts_nobody_beyond_the_department_of_who_imports_it(console: Console, people: People) -> None:
     manager, branch = in_a_branch(people)
     content = sheet(["ann", "", "", "", "", "Headquarters"], ["bob", "", "", "", "", "Branch", "MANAGER"], ["cyd"])

@@ -109,12 +109,12 @@ def test_who_was_changed_can_be_managed_before_and_after(
 
 
 @many
-@given(actors(), st.none() | grants, st.none() | grants, st.booleans())
+@given(actors(), st.none() | grants, st.none() | grants, st.frozensets(departments))
 def test_nobody_shapes_a_role_beyond_themselves(
-    actor: tuple[Actor, list[RoleGrant]], before: RoleGrant | None, after: RoleGrant | None, has_holders: bool
+    actor: tuple[Actor, list[RoleGrant]], before: RoleGrant | None, after: RoleGrant | None, places: frozenset[int]
 ) -> None:
     who, held = actor
-    if authority.lack_to_change_role(who, before, after, has_holders=has_holders) or who.holds_everything:
+    if authority.lack_to_change_role(who, before, after, places, PARENTS) or who.holds_everything:
         return
     states = [state for state in (before, after) if state]
     assert within(who, held, power(states))
@@ -125,8 +125,10 @@ def test_nobody_shapes_a_role_beyond_themselves(
     if before and after:
         assert before.code == after.code
         assert not widens(before.scope, after.scope)
-    if before and has_holders and (after is None or power([before]) - power([after])):
+    if before and places and (after is None or power([before]) - power([after])):
         assert before.code in who.roles, "who cannot grant it takes nothing from its holders"
+        seen = set().union(*(departments_seen(place, [before.scope], PARENTS) for place in places))
+        assert seen <= authority.reach(who, PARENTS), "nor from those who see more by it"
 
 
 @many

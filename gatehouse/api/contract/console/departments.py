@@ -95,7 +95,7 @@ OPERATIONS = (
         "sys:dept:update",
         body=DepartmentBody,
         body_required=True,
-        refusals=(refusals.CannotGrant, refusals.CannotManage, Missing, InUse, LastAdministrator),
+        refusals=(refusals.CannotGrant, Missing, InUse, LastAdministrator),
     ),
     _operation(
         "delete_departments",
