@@ -13,6 +13,7 @@ from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.file_format import FileFormat, format_of
+from gatehouse.wording import plural
 
 if TYPE_CHECKING:
     from gatehouse.service import Service
@@ -51,4 +52,4 @@ async def export(service: Service, file: Path, file_format: str | None, *, with_
             with_hashes=with_hashes,
             progress=partial(report, "users"),
         )
-    echo(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}.")
+    echo(plural(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}."))
