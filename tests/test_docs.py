@@ -224,3 +224,11 @@ def test_no_page_or_help_text_uses_a_phrase_that_readers_stumbled_over() -> None
         words = re.sub(r"\s+", " ", page.read_text(encoding="utf-8").lower())
         for phrase in PHRASES:
             assert phrase not in words, f"{phrase!r} in {page.name}"
+
+
+def test_the_readme_opens_the_pages_by_a_name() -> None:
+    """Browsers give passkeys to localhost and not to 127.0.0.1."""
+    for name in ("README.md", "README.zh-CN.md"):
+        text = (ROOT / name).read_text()
+        assert "http://localhost:8000/account" in text
+        assert "127.0.0.1:8000" not in text

@@ -18,6 +18,7 @@ from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.files import UserFile
 from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.youlai import open_youlai
+from gatehouse.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +134,7 @@ def _print_summary(summary: Summary) -> None:
     columns = {"what": "", "added": "ADDED", "changed": "CHANGED", "unchanged": "UNCHANGED"}
     output.records(lines, columns, as_json=False, nothing="")
     if summary.skipped:
-        echo(f"Skipped {summary.skipped} deleted user(s) of the source.")
+        echo(plural(f"Skipped {summary.skipped} deleted user(s) of the source."))
     if summary.replaced_admin:
         echo(f"The administrator of the first start, {summary.replaced_admin}, was replaced.")
     for origin, text in summary.adapted[:SHOWN_ADAPTED]:

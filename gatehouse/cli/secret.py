@@ -14,6 +14,7 @@ from gatehouse.cli.output import echo, relative
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.master_secret import new_secret, secret_path, write_secrets
+from gatehouse.wording import plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,11 @@ async def rotate(service: Service, *, now: bool) -> None:
     number = await service.reseal(new)
     write_secrets(path, [new, *known])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
-    echo(f"The new secret is in force and seals {number} signing key(s). The old one still verifies refresh tokens;")
+    echo(
+        plural(
+            f"The new secret is in force and seals {number} signing key(s). The old one still verifies refresh tokens;"
+        )
+    )
     echo(f"remove it in {_days(service)} with `gatehouse secret forget`.")
 
 
@@ -89,7 +94,7 @@ async def forget(service: Service, *, yes: bool) -> None:
     await service.reseal(first)
     write_secrets(path, [first])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"forgotten": len(others)})
-    return echo(f"Removed {len(others)} old secret(s) from {path}.")
+    return echo(plural(f"Removed {len(others)} old secret(s) from {path}."))
 
 
 @secret.command("reseal")
@@ -105,7 +110,7 @@ async def reseal(service: Service) -> None:
     """
     number = await service.reseal(service.key_ring.secrets[0])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
-    echo(f"Sealed {number} signing key(s) under the first secret.")
+    echo(plural(f"Sealed {number} signing key(s) under the first secret."))
 
 
 def _file(service: Service) -> Path:

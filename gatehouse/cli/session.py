@@ -12,6 +12,7 @@ from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.stores.errors import Missing
 from gatehouse.user_agent import browser
+from gatehouse.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -84,9 +85,9 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
     if name is not None:
         user = (await service.accounts.user(name)).user.id
         ended = await service.sessions.end_all(user, SessionEndReason.OPERATOR, CLI_CLIENT)
-        return echo(f"Ended {len(ended)} session(s) of {name}.")
+        return echo(plural(f"Ended {len(ended)} session(s) of {name}."))
     unknown = [each for each in ids if not await service.sessions.end(each, SessionEndReason.OPERATOR, CLI_CLIENT)]
-    echo(f"Ended {len(ids) - len(unknown)} session(s).")
+    echo(plural(f"Ended {len(ids) - len(unknown)} session(s)."))
     if unknown:
         raise Missing(f"there is no session {', '.join(unknown)}")
     return None

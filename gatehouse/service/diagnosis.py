@@ -14,6 +14,7 @@ from gatehouse.master_secret import read_secrets, secret_path
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.stores.accounts import migrate
 from gatehouse.stores.errors import StoreError
+from gatehouse.wording import plural, size
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -44,11 +45,11 @@ class Finding(NamedTuple):
 
 
 def ok(check: str, found: str) -> Finding:
-    return Finding(Level.OK, check, found)
+    return Finding(Level.OK, check, plural(found))
 
 
 def warn(check: str, found: str, advice: str) -> Finding:
-    return Finding(Level.WARN, check, found, advice)
+    return Finding(Level.WARN, check, plural(found), advice)
 
 
 def fail(check: str, found: str, advice: str) -> Finding:
@@ -86,7 +87,7 @@ def check_secret(settings: Settings) -> Iterator[Finding]:
         return
     source = "GATEHOUSE_SECRET" if settings.secret else str(secret_path(settings))
     found = f"strong enough, from {source}"
-    yield ok("secret", f"{found}; {len(known) - 1} older one(s) still decrypt" if len(known) > 1 else found)
+    yield ok("secret", f"{found}; {len(known) - 1} older one(s) to decrypt with" if len(known) > 1 else found)
 
 
 def check_test_switches(settings: Settings) -> Iterator[Finding]:
@@ -157,7 +158,7 @@ def check_files(settings: Settings, config: Path | None) -> Iterator[Finding]:
         yield ok("files", "readable by the owner only")
     if settings.data_dir.is_dir():
         free = shutil.disk_usage(settings.data_dir).free
-        found = f"{free // 2**20} MB free in {settings.data_dir}"
+        found = f"{size(free)} free in {settings.data_dir}"
         yield (
             ok("space", found)
             if free > LOW_SPACE_BYTES

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.authenticators import prove, set_up_app
 from tests.browser.chromium import SIZES
 from tests.browser.conftest import Visiting, add_person
 from tests.browser.visits import Visit, arrived, come_back, log_in, step_away, tokens
@@ -24,6 +25,32 @@ def test_the_profile_is_there(visit: Visit) -> None:
     expect(page.locator("#roles li")).to_have_text(["ADMIN"])
     expect(page.locator("#department")).to_have_text("Headquarters")
     expect(page.locator("#perms").get_by_text("reset-password")).to_be_visible()
+
+
+def test_a_perm_with_two_names_is_counted_once(desk: Visit) -> None:
+    page = desk.logged_in()
+    shown = page.locator("#perms li").all_inner_texts()
+    expect(page.locator("#perms-count")).to_have_text(str(len(shown)))
+    users = page.locator("#perms > div").filter(has=page.get_by_text("sys:user", exact=True)).locator("li")
+    assert sorted(users.all_inner_texts()) == [
+        "create", "delete", "export", "import", "list", "reset-password", "update",
+    ]  # fmt: skip
+
+
+def test_what_a_stolen_password_is_good_for_is_said_as_it_is(desk: Visit, running: Running) -> None:
+    page = desk.logged_in(add_person(running))
+    about = page.locator("#factor-about")
+    expect(about).to_contain_text("Off. Once an app is set up")
+    page.get_by_role("button", name="Set up an app").click()
+    prove(page)
+    set_up_app(page)
+    expect(about).to_have_text("A stolen password alone lets nobody in.")
+
+
+def test_passkeys_on_a_number_are_offered_by_name(desk: Visit, running: Running) -> None:
+    page = desk.logged_in(add_person(running))
+    link = page.locator("#factor").get_by_role("link", name=f"localhost:{running.port}")
+    expect(link).to_have_attribute("href", f"http://localhost:{running.port}/account")
 
 
 def test_without_tokens_the_account_page_leads_to_login(desk: Visit) -> None:

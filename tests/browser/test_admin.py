@@ -96,6 +96,56 @@ def test_users_are_added_found_changed_and_deleted(admin: Page, visiting: Visiti
     expect(admin.get_by_text("No user found")).to_be_visible()
 
 
+def test_a_user_whose_first_password_is_refused_is_not_added(admin: Page) -> None:
+    name = f"weak-{secrets.token_hex(3)}"
+    part(admin, "Users")
+    admin.get_by_role("button", name="Add a user").click()
+    admin.get_by_label("Username").fill(name)
+    admin.get_by_label("First password").fill("12345678")
+    admin.get_by_role("button", name="Save").click()
+    expect(admin.get_by_role("dialog").get_by_role("alert")).to_contain_text("too common")
+    expect(admin.locator(".toast")).to_have_count(0)
+    admin.get_by_role("button", name="Cancel").click()
+    admin.get_by_role("searchbox").fill(name)
+    expect(admin.get_by_text("No user found")).to_be_visible()
+
+
+def test_users_without_a_password_are_marked_and_found_and_deleted_from_their_form(admin: Page) -> None:
+    name = f"bare-{secrets.token_hex(3)}"
+    part(admin, "Users")
+    admin.get_by_role("button", name="Add a user").click()
+    admin.get_by_label("Username").fill(name)
+    admin.get_by_role("button", name="Save").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Close").click()
+    admin.get_by_label("Status").select_option("No password yet")
+    admin.get_by_role("searchbox").fill(name)
+    row = admin.locator("tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("No password yet")
+    expect(row).to_contain_text("never")
+    row.locator(".open").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(admin.get_by_role("heading", name=f"Delete {name}?")).to_be_visible()
+    admin.get_by_role("button", name="Delete for good").click()
+    expect(admin.locator(".toast.good").last).to_have_text("1 user deleted.")
+    expect(admin.get_by_role("dialog")).to_have_count(0)
+    expect(admin.get_by_text("No user found")).to_be_visible()
+
+
+def test_users_are_found_by_role_with_their_last_login(admin: Page, visiting: Visiting, running: Running) -> None:
+    code = f"TEAM_{secrets.token_hex(3).upper()}"
+    assert running.cli("role", "add", code, "--name", code.title()).returncode == 0
+    name = add_person(running, "--role", code)
+    visiting(running).logged_in(name)
+    part(admin, "Users")
+    admin.get_by_label("Role", exact=True).select_option(code.title())
+    row = admin.locator("tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text(name)
+    expect(row).to_contain_text("just now")
+    expect(row).not_to_contain_text("No password yet")
+
+
 def test_several_users_are_disabled_and_found_by_department(admin: Page, running: Running) -> None:
     tag = secrets.token_hex(3)
     team = running.cli("dept", "add", f"Team {tag}", "--parent", "1").stdout
@@ -111,7 +161,7 @@ def test_several_users_are_disabled_and_found_by_department(admin: Page, running
     admin.get_by_role("button", name="Disable").click()
     expect(admin.get_by_role("dialog")).to_contain_text("logged out at once")
     admin.get_by_role("dialog").get_by_role("button", name="Disable").click()
-    expect(admin.locator(".toast.good").last).to_have_text("2 user(s) disabled.")
+    expect(admin.locator(".toast.good").last).to_have_text("2 users disabled.")
     admin.get_by_label("Status").select_option("0")
     expect(rows).to_have_count(2)
     with running.client() as client:
@@ -150,6 +200,30 @@ def test_the_perms_of_a_role_change_after_a_look_at_the_difference(admin: Page, 
     expect(admin.locator(".toast.good").last).to_have_text("The role is saved.")
     shown = running.cli("role", "show", code)
     assert "sys:user:list" in shown.stdout
+
+
+def test_a_role_has_a_data_scope_and_says_which_codes_there_are(admin: Page, running: Running) -> None:
+    code = f"SCOPE_{secrets.token_hex(3).upper()}"
+    part(admin, "Roles")
+    admin.get_by_role("button", name="Add a role").click()
+    dialog = admin.get_by_role("dialog")
+    dialog.get_by_label("Name").fill(code.title())
+    dialog.get_by_label("Code").fill("two words")
+    expect(dialog.get_by_label("Code")).to_have_accessible_description(re.compile("without spaces"))
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).not_to_be_empty()
+    dialog.get_by_label("Code").fill(code)
+    dialog.get_by_label("Data scope").select_option("Chosen departments")
+    dialog.get_by_label("Headquarters").check()
+    dialog.get_by_role("button", name="Save").click()
+    expect(admin.get_by_text("Data scope: Chosen departments")).to_be_visible()
+    assert "chosen" in running.cli("role", "show", code).stdout
+    admin.get_by_role("button", name="Edit", exact=True).click()
+    expect(dialog.get_by_label("Headquarters")).to_be_checked()
+    dialog.get_by_label("Data scope").select_option("Own department")
+    expect(dialog.get_by_label("Headquarters")).to_be_hidden()
+    dialog.get_by_role("button", name="Save").click()
+    expect(admin.get_by_text("Data scope: Own department")).to_be_visible()
 
 
 def test_a_role_that_is_still_loading_shows_no_buttons_of_another(admin: Page, running: Running) -> None:
@@ -219,7 +293,7 @@ def test_an_import_is_looked_at_before_it_is_done(admin: Page, tmp_path: Path) -
     admin.get_by_role("button", name="Import").click()
     dialog = admin.get_by_role("dialog")
     dialog.get_by_label("File").set_input_files(file)
-    expect(dialog.locator(".preview")).to_contain_text("1 users would be added, 1 rows would not")
+    expect(dialog.locator(".preview")).to_contain_text("1 user would be added, 1 row would not")
     expect(dialog.locator(".preview tbody tr")).to_have_count(1)
     expect(dialog.locator(".preview")).to_contain_text("row 3: there is a user admin already")
     dialog.get_by_role("button", name="Cancel").click()
@@ -229,7 +303,7 @@ def test_an_import_is_looked_at_before_it_is_done(admin: Page, tmp_path: Path) -
     dialog.get_by_label("File").set_input_files(file)
     expect(dialog.locator(".preview tbody tr")).to_have_count(1)
     dialog.get_by_role("button", name="Import").click()
-    expect(dialog.last).to_contain_text("1 users are added, 1 rows are not")
+    expect(dialog.last).to_contain_text("1 user is added, 1 row is not")
     dialog.last.get_by_role("button", name="Close").click()
     expect(admin.get_by_role("button", name="Rose Row")).to_be_visible()
 
@@ -255,6 +329,27 @@ def test_the_audit_is_searched_and_exported(admin: Page) -> None:
     with admin.expect_download() as download:
         admin.get_by_role("button", name="Export CSV").click()
     assert "login" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+
+
+def test_the_audit_is_filtered_by_kind_and_day_and_an_event_is_opened(admin: Page, running: Running) -> None:
+    with running.client() as client:
+        client.post(LOGIN, json=credentials(client, username="admin", password="wrong password"))
+    part(admin, "Audit")
+    for name in ("First day", "Last day"):
+        expect(admin.get_by_text(name, exact=True)).to_be_visible()
+        expect(admin.get_by_label(name)).to_be_visible()
+    admin.get_by_label("Follow live").check()  # the event is written up to a second later
+    admin.get_by_label("Event", exact=True).select_option("Failed login")
+    rows = admin.locator("tbody tr")
+    expect(rows.first).to_contain_text("login.failed")
+    expect(rows.filter(has_not_text="login.failed")).to_have_count(0)
+    admin.get_by_role("button", name="Failed login").first.click()
+    facts = admin.get_by_role("dialog").locator(".details")
+    for text in ("login.failed", "UTC", "127.0.0.1", "Request"):
+        expect(facts).to_contain_text(text)
+    admin.get_by_role("dialog").get_by_role("button", name="Close").click()
+    admin.get_by_label("Last day").fill("2020-01-01")
+    expect(admin.get_by_text("No event found")).to_be_visible()
 
 
 def test_whoever_lacks_the_perms_sees_nothing_of_it(desk: Visit, person: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import add_person
-from tests.browser.visits import part
+from tests.browser.visits import part, tokens
+from tests.support.conversation import ME, bearer
 from tests.support.running import Running
 
 pytestmark = pytest.mark.full
@@ -99,3 +100,24 @@ def test_the_buttons_of_a_long_form_are_in_sight(admin: Page) -> None:
     part(admin, "Users")
     admin.get_by_role("button", name="Add a user").click()
     expect(admin.get_by_role("dialog").get_by_role("button", name="Save")).to_be_in_viewport()
+
+
+def test_one_logs_out_from_here(admin: Page, running: Running) -> None:
+    held = tokens(admin)
+    admin.get_by_role("button", name="Log out").click()
+    expect(admin.locator("#notice")).to_have_text("You are logged out.")
+    with running.client() as client:
+        assert client.get(ME, headers=bearer(held["access"])).status_code == 401
+
+
+@pytest.mark.parametrize("size", ["phone"], indirect=True)
+def test_the_line_of_parts_shows_that_it_goes_on(admin: Page) -> None:
+    rail = admin.locator("#rail")
+    arrows = "rail => ['::before', '::after'].map(each => getComputedStyle(rail, each).visibility)"
+    expect(rail).to_have_class("rail more-after")
+    assert rail.evaluate(arrows) == ["hidden", "visible"]
+    part(admin, "Roles")
+    expect(rail).to_have_class("rail more-after more-before")
+    rail.evaluate("rail => (rail.scrollLeft = rail.scrollWidth)")
+    expect(rail).to_have_class("rail more-before")
+    assert rail.evaluate(arrows) == ["visible", "hidden"]

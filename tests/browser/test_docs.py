@@ -119,3 +119,12 @@ def test_headers_can_be_edited(desk: Visit) -> None:
     me.get_by_label("Headers").fill("Accept-Language: zh\nAuthorization: Bearer nonsense")
     assert "401 A0230" in send(me)
     expect(me.locator(".answer")).to_contain_text("登录已失效")
+
+
+def test_the_list_of_operations_stays_while_the_page_scrolls(desk: Visit) -> None:
+    page = desk.page("/docs")
+    expect(page.locator("article").last).to_be_visible()
+    page.locator("article").last.scroll_into_view_if_needed()
+    expect(page.locator("#contents a").first).to_be_in_viewport()
+    page.locator("#contents a").first.click()
+    expect(page.locator("article").first).to_be_in_viewport()

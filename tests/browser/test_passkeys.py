@@ -91,6 +91,13 @@ def test_a_passkey_logs_in_by_the_button(visiting: Visiting, named: Running) -> 
     expect(page.locator("#factor")).to_contain_text("last used just now")
 
 
+def test_a_service_without_settings_has_passkeys_on_localhost(visiting: Visiting, running: Running) -> None:
+    visit = visiting(running)
+    visit.context.unroute_all()
+    visit.url = f"http://localhost:{running.port}"
+    registered(visit, running)
+
+
 def test_a_quiet_offer_that_comes_late_does_not_disturb_the_button(visiting: Visiting, named: Running) -> None:
     visit = visiting(named)
     page = registered(visit, named)

@@ -93,7 +93,7 @@ def test_nobody_is_logged_out_by_a_new_secret_and_a_restart(tmp_path: Path) -> N
     with running, running.client() as client:
         tokens = login(client)
     assert "The new secret is in force" in typed("secret", "rotate", "--now").done()
-    assert "1 older one(s) still decrypt" in typed("doctor").done()
+    assert "1 older one to decrypt with" in typed("doctor").done()
     with running, running.client() as client:
         assert client.get(ME, headers=bearer(tokens)).status_code == 200
         assert refresh(client, tokens).status_code == 200

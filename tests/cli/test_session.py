@@ -38,7 +38,7 @@ def test_sessions_of_all_users_are_listed_up_to_a_limit(
 def test_one_session_is_ended_by_its_id(client: httpx.Client, typed: Terminal, somebody: str) -> None:
     ended, kept = (login(client, username=somebody, password=PASSPHRASE) for _ in range(2))
     number = typed("session", "list", somebody, "--json").json[1]["id"]
-    assert typed("session", "end", number).done() == "Ended 1 session(s).\n"
+    assert typed("session", "end", number).done() == "Ended 1 session.\n"
     for _ in range(4):  # whichever worker answers
         assert_failure(client.get(ME, headers=bearer(ended)), 401, "A0230")
     assert_failure(refresh(client, ended), 401, "A0231")
@@ -47,7 +47,7 @@ def test_one_session_is_ended_by_its_id(client: httpx.Client, typed: Terminal, s
 
 def test_all_sessions_of_a_user_are_ended(client: httpx.Client, typed: Terminal, somebody: str) -> None:
     both = [login(client, username=somebody, password=PASSPHRASE) for _ in range(2)]
-    assert typed("session", "end", "--user", somebody).done() == f"Ended 2 session(s) of {somebody}.\n"
+    assert typed("session", "end", "--user", somebody).done() == f"Ended 2 sessions of {somebody}.\n"
     for tokens in both:
         assert_failure(client.get(ME, headers=bearer(tokens)), 401, "A0230")
     assert typed("session", "list", somebody).done() == "No sessions.\n"

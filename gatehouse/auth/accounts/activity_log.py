@@ -108,15 +108,14 @@ class ActivityLog:
         self._clock = clock
 
     async def page(
-        self, keywords: str, since: float | None, until: float | None, *, offset: int, limit: int
+        self, keywords: str, since: float | None, until: float | None, *, event: str = "", offset: int, limit: int
     ) -> tuple[list[LogEntry], int]:
         """From the newest on. Keywords are looked for in what events are called, in usernames and among addresses."""
-        wanted = TrailFilter(since, until)
+        wanted = TrailFilter(since, until, event)
         if keywords:
             found = await self._users.page(limit=PEOPLE_SEARCHED, search=keywords)
-            wanted = TrailFilter(
-                since, until, _events_titled(keywords), [profile.user.id for profile in found], keywords
-            )
+            people = [profile.user.id for profile in found]
+            wanted = TrailFilter(since, until, event, _events_titled(keywords), people, keywords)
         events, total = await self._trail.page(wanted, offset=offset, limit=limit)
         names = await self._users.names(
             {one for event in events for one in (event.user, event.actor) if one is not None}

@@ -44,8 +44,12 @@ class UserChanges:
         self._effects = effects
         self._hashes = hashes
 
-    async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = ()) -> int:
-        """With an empty password hash the user cannot log in until a password is set."""
+    async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = (), password: str = "") -> int:
+        """A password is checked by the policy first. Without one the user cannot log in until one is set."""
+        if password:
+            if problem := password_problem(password, new.username):
+                raise PasswordRefused(problem)
+            new = replace(new, password_hash=await self._hashes.hash(password))
         [user] = await self.add_many(actor, [(new, roles)])
         return user
 

@@ -2,7 +2,7 @@
 
 A challenge is a sealed ticket, so handing one out writes nothing; that it was used is marked in state, like a captcha.
 User verification is always required, so a passkey replaces password and second factor. RP id and origin are those of
-the issuer: an answer that was made for another site is refused.
+the issuer, or localhost for a loopback address: an answer that was made for another site is refused.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
 from gatehouse.auth.tickets.tickets import Ticket, Tickets
 from gatehouse.base64url import base64url, from_base64url
+from gatehouse.parsing import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,8 +60,10 @@ class Assertion(NamedTuple):
 class Ceremonies:
     def __init__(self, *, ring: KeyRing, state: State, clock: Callable[[], float], public_url: str) -> None:
         url = urlsplit(public_url)
-        self.rp_id = url.hostname or "localhost"
-        self.origin = f"{url.scheme}://{url.netloc}"
+        # Browsers give passkeys to names only: on the machine itself the page is opened as localhost.
+        host = url.hostname or "localhost"
+        self.rp_id = "localhost" if is_loopback(host) and not host.endswith("localhost") else host
+        self.origin = f"{url.scheme}://{self.rp_id}" + (f":{url.port}" if url.port else "")
         self._state = state
         self._clock = clock
         self._registration = Tickets(ring, "passkey registration", Challenge, CHALLENGE_SECONDS, clock)

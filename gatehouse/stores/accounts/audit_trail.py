@@ -67,10 +67,11 @@ def _insert_statement(dialect: Dialect) -> str:
 
 
 class TrailFilter(NamedTuple):
-    """Which events a page shows: those in a span of time that are of one of these kinds, people or addresses."""
+    """Which events a page shows: those in a span of time, of one kind, that a search for words finds."""
 
     since: float | None = None
     until: float | None = None
+    event: str = ""  # empty: of any kind
     # None: no filter. Otherwise at least one of the three must match.
     events: Sequence[str] | None = None
     people: Sequence[int] | None = None
@@ -86,6 +87,8 @@ class TrailFilter(NamedTuple):
 
     def conditions(self) -> list[ColumnElement[bool]]:
         columns, found = audit_events.c, self.span()
+        if self.event:
+            found.append(columns.event == self.event)
         if self.events is not None and self.people is not None:
             found.append(
                 or_(
@@ -135,10 +138,11 @@ class AuditTrail:
     async def page(self, wanted: TrailFilter, *, offset: int, limit: int) -> tuple[Sequence[AuditEntry], int]:
         """Events from the newest on, and how many there are; beyond `COUNT_LIMIT` they are not counted any further.
 
-        Words are searched among the newest `SEARCH_LIMIT` events of the span: a rare word would scan them all.
+        Words and one kind are searched among the newest `SEARCH_LIMIT` events of the span: a rare one would scan them
+        all.
         """
         conditions = wanted.conditions()
-        if wanted.events is not None:
+        if wanted.events is not None or wanted.event:
             span = select(audit_events.c.at).where(*wanted.span()).order_by(audit_events.c.at.desc())
             async with self._database.reading() as db:
                 oldest = await db.scalar(span.offset(SEARCH_LIMIT).limit(1))

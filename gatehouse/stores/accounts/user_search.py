@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
+from gatehouse.stores.accounts.audit_trail import LOGIN
 from gatehouse.stores.accounts.departments import below
-from gatehouse.stores.accounts.schema import departments, roles, user_roles, users
+from gatehouse.stores.accounts.schema import audit_events, departments, login_places, roles, user_roles, users
 from gatehouse.stores.accounts.users import COLUMNS, User, name_key
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class UserFilter:
 
     keywords: str = ""  # in the username, the nickname or the mobile number
     enabled: bool | None = None
+    has_password: bool | None = None
     department: int | None = None  # and below
+    role: int | None = None
     since: float | None = None
     until: float | None = None
 
@@ -63,6 +66,10 @@ class UserFilter:
             found.append(users.c.enabled if self.enabled else ~users.c.enabled)
         if self.department is not None:
             found.append(department.in_(below([self.department])))
+        if self.has_password is not None:
+            found.append(users.c.password_hash != "" if self.has_password else users.c.password_hash == "")
+        if self.role is not None:
+            found.append(users.c.id.in_(select(user_roles.c.user).where(user_roles.c.role == self.role)))
         if self.since is not None:
             found.append(users.c.created >= self.since)
         if self.until is not None:
@@ -118,6 +125,20 @@ class UserSearch:
         query = select(users.c.id, users.c.nickname).where(users.c.enabled).order_by(users.c.id).limit(limit)
         async with self._database.reading() as db:
             return [(row.id, row.nickname) for row in await db.execute(query)]
+
+    async def last_logins(self, ids: Sequence[int]) -> dict[int, float]:
+        """When these users last logged in: by the audit trail, or to within a day if it has been pruned since."""
+        login = (
+            select(audit_events.c.at)
+            .where(audit_events.c.user == users.c.id, audit_events.c.event == LOGIN)
+            .order_by(audit_events.c.id.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        place = select(func.max(login_places.c.last)).where(login_places.c.user == users.c.id).scalar_subquery()
+        query = select(users.c.id, func.coalesce(login, place).label("at")).where(users.c.id.in_(ids))
+        async with self._database.reading() as db:
+            return {row.id: row.at for row in await db.execute(query) if row.at is not None}
 
     async def role_ids(self, user: int) -> list[int]:
         query = select(user_roles.c.role).where(user_roles.c.user == user).order_by(user_roles.c.role)

@@ -161,3 +161,18 @@ def test_words_are_looked_for_among_the_newest_events_of_the_days(
     settled(gatehouse)
     assert console.get("logs", keywords="user added")["list"] == []
     assert console.get("logs", keywords="login")["total"] == 2
+
+
+def test_the_log_is_filtered_by_the_kind_of_event(gatehouse: InProcess, console: Console) -> None:
+    gatehouse.login(password="wrong")
+    settled(gatehouse)
+    kinds = console.get("logs/events")
+    assert {"value": "login.failed", "label": "Failed login"} in kinds
+    assert [each["value"] for each in kinds] == list(TITLES)
+    failed = console.get("logs", event="login.failed")
+    assert {f"{row['module']}.{row['actionType']}" for row in failed["list"]} == {"login.failed"}
+    assert 0 < failed["total"] < console.get("logs")["total"]
+    assert console.get("logs", event="login.failed", keywords="admin")["total"] == failed["total"]
+    assert console.get("logs", event="login.failed", keywords="nobody")["total"] == 0
+    assert console.get("logs", event="no.such.event")["total"] == 0
+    assert all(row["requestId"] for row in failed["list"])

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.every_engine
 
 ROW = {
     "id", "username", "nickname", "gender", "avatar", "mobile", "email", "status", "deptName", "roleNames",
-    "createTime", "genderLabel",
+    "createTime", "genderLabel", "hasPassword", "lastLoginTime",
 }  # fmt: skip
 FORM = {"id", "username", "nickname", "deptId", "roleIds", "gender", "mobile", "email", "status", "avatar"}
 NEW_PASSWORD = "tulip rain lamp 42"
@@ -51,7 +51,7 @@ def test_a_user_is_added_shown_changed_and_deleted(console: Console) -> None:
         "id": row["id"], "username": "ann", "nickname": "Ann", "gender": 2, "genderLabel": "Female", "avatar": "",
         "mobile": "138 0013 8000",
         "email": "ann@example.com", "status": 1, "deptName": "Headquarters", "roleNames": "Administrator",
-        "createTime": "",
+        "createTime": "", "hasPassword": False, "lastLoginTime": "",
     }  # fmt: skip
     assert row["createTime"] == "2030-03-17 17:46:40"
     form = console.get(f"users/{row['id']}/form")
@@ -63,6 +63,54 @@ def test_a_user_is_added_shown_changed_and_deleted(console: Console) -> None:
     console.done("DELETE", f"users/{row['id']}")
     console.refused("C0113", "GET", f"users/{row['id']}/form")
     assert console.get("users")["total"] == 1
+
+
+def test_a_user_is_added_with_the_first_password_or_not_at_all(gatehouse: InProcess, console: Console) -> None:
+    assert "too common" in console.refused("A0421", "POST", "users", ann(firstPassword="12345678"))
+    console.refused("A0421", "POST", "users", ann(username="ann.lee.long", firstPassword="x ann.lee.long x"))
+    assert console.get("users")["total"] == 1
+    console.done("POST", "users", ann(firstPassword=NEW_PASSWORD))
+    assert gatehouse.login("ann", NEW_PASSWORD).status == 200
+
+
+def test_a_first_password_takes_the_perm_to_set_one(user: Callable[..., Console], console: Console) -> None:
+    clerk = user("clerk", "sys:user:create", "sys:user:list")
+    clerk.refused("A0301", "POST", "users", ann(firstPassword=NEW_PASSWORD))
+    assert console.get("users", keywords="ann")["total"] == 0
+    clerk.done("POST", "users", ann(firstPassword=""))
+    assert console.get("users", keywords="ann")["list"][0]["hasPassword"] is False
+
+
+def test_the_list_says_who_has_a_password_and_when_they_last_logged_in(gatehouse: InProcess, console: Console) -> None:
+    console.done("POST", "users", ann())
+    console.done("POST", "users", ann(username="bob", nickname="Bob", firstPassword=NEW_PASSWORD))
+    gatehouse.login("bob", NEW_PASSWORD)
+    gatehouse.clock.move(3 * 86_400)
+    gatehouse.login("bob", NEW_PASSWORD)
+    console = Console(gatehouse)
+    gatehouse.run(gatehouse.service.audit.stop())
+    rows = {row["username"]: row for row in console.get("users")["list"]}
+    assert {name: row["hasPassword"] for name, row in rows.items()} == {"ann": False, "bob": True, "admin": True}
+    assert (rows["ann"]["lastLoginTime"], rows["bob"]["lastLoginTime"]) == ("", "2030-03-20 17:46:40")
+    trail = gatehouse.service.audit_trail
+    assert gatehouse.run(trail.prune(gatehouse.clock() + 1))
+    [bob] = console.get("users", keywords="bob")["list"]
+    assert bob["lastLoginTime"] == "2030-03-20 17:46:40", "the trail is pruned, and the login is still known"
+
+
+def test_users_are_found_by_role_and_by_a_missing_password(console: Console) -> None:
+    role = role_id(console, "ADMIN")
+    console.done("POST", "users", ann(roleIds=[role]))
+    console.done("POST", "users", ann(username="bob", nickname="Bob", firstPassword=NEW_PASSWORD))
+
+    def names(**query: object) -> set[str]:
+        return {row["username"] for row in console.get("users", **query)["list"]}
+
+    assert names(roleId=role) == {"admin", "ann"}
+    assert names(roleId=99) == set()
+    assert names(hasPassword=0) == {"ann"}
+    assert names(hasPassword=1) == {"admin", "bob"}
+    assert names(hasPassword=1, roleId=role) == {"admin"}
 
 
 def test_what_a_change_leaves_out_stays(console: Console) -> None:

@@ -147,7 +147,7 @@ def test_both_languages_have_every_word() -> None:
     # Some are named by a code of the contract, or put together.
     made_up = {key for key in english if re.fullmatch(r"[ABC]\d{4}", key)}
     made_up |= {"offline", "login.ended", "login.left", "docs.required", "docs.either"}
-    made_up |= {key for key in english if key.startswith(("part.", "check.", "reason.", "detail."))}
+    made_up |= {key for key in english if key.startswith(("part.", "check.", "reason.", "detail.", "scope."))}
     made_up |= {key for key in english if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
     made_up |= {key for key in english if key.removesuffix(".hint") in used}
     assert used | made_up == set(english)

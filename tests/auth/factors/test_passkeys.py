@@ -86,6 +86,25 @@ def person(gatehouse: InProcess) -> Person:
     return Person(gatehouse)
 
 
+@pytest.mark.parametrize(
+    ("issuer", "name", "origin"),
+    [
+        ("http://127.0.0.1:8000", "localhost", "http://localhost:8000"),
+        ("http://[::1]:8000/auth", "localhost", "http://localhost:8000"),
+        ("http://localhost:8000", "localhost", "http://localhost:8000"),
+    ],
+)
+def test_on_the_machine_itself_passkeys_belong_to_localhost(
+    tmp_path: Path, issuer: str, name: str, origin: str
+) -> None:
+    """Browsers give none to a number, and a service without settings is known by one."""
+    with InProcess(tmp_path / "data", issuer=issuer) as running:
+        made = Authenticator(origin=origin, rp_id=name)
+        assert Person(running).register(made).status == 200
+        assert log_in(running, made).status == 200
+        assert challenge(running)["rpId"] == name
+
+
 def test_register_and_log_in(person: Person) -> None:
     made = device()
     added = person.register(made, " Ann's phone\n").data

@@ -234,7 +234,7 @@ def test_the_secret_of_a_setting_may_have_predecessors(tmp_path: Path) -> None:
         tokens = node.refresh(tokens["refreshToken"]).data
     env = environment(tmp_path / "data", 8000, secret=new, secret_previous=old)
     assert "which no command can change" in Terminal(env)("secret", "rotate").refused()
-    assert "Sealed 1 signing key(s)" in Terminal(env)("secret", "reseal").done()
+    assert "Sealed 1 signing key" in Terminal(env)("secret", "reseal").done()
     with InProcess(tmp_path / "data", secret=new) as node:
         assert node.me(tokens["accessToken"]).status == 200
         assert node.refresh(tokens["refreshToken"]).status == 200

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 from gatehouse.api.contract.console.operation import console_operation
+from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.operation import PREFIX, Operation
 from gatehouse.api.contract.page import Page, PageQuery
 
@@ -14,6 +15,7 @@ Date = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}", max_length=32, descrip
 
 
 class LogQuery(PageQuery):
+    event: Annotated[str, Meta(max_length=40, examples=["login.failed"], description="Only events with this tag.")] = ""
     createTime: Annotated[list[Date], Meta(max_length=2, description="From and to, both days included.")] = field(
         default_factory=list
     )
@@ -41,6 +43,7 @@ class LogRow(Struct):
     executionTime: int
     errorMsg: str
     createTime: str
+    requestId: str
 
 
 class DaysQuery(Struct):
@@ -92,6 +95,7 @@ OPERATIONS = (
         perm="sys:log:list",
         older_paths=(f"{PREFIX}/logs/page",),
     ),
+    _get("log_events", "logs/events", "The kinds of events, as choices", list[OptionData], perm="sys:log:list"),
     _get(
         "login_overview",
         "logs/analytics/overview",

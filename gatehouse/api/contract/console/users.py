@@ -25,7 +25,9 @@ class UserQuery(PageQuery):
     """
 
     status: Number | None = None
+    hasPassword: Annotated[Number | None, Meta(description="0: users to whom no password was ever given.")] = None
     deptId: IdNumber | None = None
+    roleId: IdNumber | None = None
     createTime: Annotated[list[str], Meta(max_length=2)] = field(default_factory=list)
     sort: Annotated[str, Meta(max_length=32, examples=["username", "-createTime"])] = ""
     startTime: Annotated[str, Meta(max_length=32)] = ""
@@ -33,7 +35,10 @@ class UserQuery(PageQuery):
 
 
 class UserRow(Struct):
-    """`status` is 1 for an enabled user and 0 for a disabled one; `gender` 1 male, 2 female, 0 unknown."""
+    """`status` is 1 for an enabled user and 0 for a disabled one; `gender` 1 male, 2 female, 0 unknown.
+
+    `lastLoginTime` is empty for a user who has never logged in.
+    """
 
     id: str
     username: str
@@ -47,6 +52,8 @@ class UserRow(Struct):
     deptName: str
     roleNames: str
     createTime: str
+    hasPassword: bool
+    lastLoginTime: str
 
 
 class UserForm(Struct):
@@ -63,7 +70,7 @@ class UserForm(Struct):
 
 
 class UserBody(Struct):
-    """A new user has no password until one is set. In a change, what is left out stays as it is."""
+    """In a change, what is left out stays as it is."""
 
     username: Annotated[str, Meta(min_length=1, max_length=64)]
     nickname: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -74,6 +81,12 @@ class UserBody(Struct):
     email: Annotated[str, Meta(max_length=254)] | UnsetType | None = UNSET
     status: int | str | UnsetType | None = UNSET
     avatar: Annotated[str, Meta(max_length=1024)] | UnsetType | None = UNSET
+
+
+class NewUserBody(UserBody):
+    """`firstPassword` takes the perm `sys:user:reset-password`. Without it the user cannot log in until one is set."""
+
+    firstPassword: Annotated[str, Meta(description="Never written to a log.")] | UnsetType | None = UNSET
 
 
 class ResetQuery(Struct):
@@ -151,11 +164,11 @@ OPERATIONS = (
         "add_user",
         "POST",
         "users",
-        "Add a user, without a password",
+        "Add a user, with a first password or without one",
         "sys:user:create",
-        body=UserBody,
+        body=NewUserBody,
         body_required=True,
-        refusals=(refusals.CannotGrant, Missing, Duplicate),
+        refusals=(refusals.PasswordRefused, refusals.CannotGrant, Missing, Duplicate, refusals.TooBusy),
     ),
     console_operation(
         "edit_user",

@@ -13,7 +13,7 @@ _SENTENCES = {
     "{} is ignored: there is no such setting": "{} 被忽略：没有这项设置",
     "did you mean {}?": "是否应为 {}？",
     "unset it; docs/settings.md lists all settings": "请取消该变量；docs/settings.md 列出了所有设置",
-    "strong enough, from {}; {} older one(s) still decrypt": "强度足够，来自 {}；另有 {} 个可解密",
+    "strong enough, from {}; {} older one(s) to decrypt with": "强度足够，来自 {}；另有 {} 个可解密",
     "strong enough, from {}": "强度足够，来自 {}",
     "start `gatehouse serve` once, or set a random one of 32 characters or more": (
         "先启动一次 `gatehouse serve`，或设置 32 个字符以上的随机密钥"
@@ -49,7 +49,7 @@ _SENTENCES = {
     "{} origin(s)": "{} 个源",
     "others can read {}": "其他用户可以读取 {}",
     "readable by the owner only": "仅所有者可读",
-    "{} MB free in {}": "可用 {} MB，位于 {}",
+    "{} free in {}": "可用 {}，位于 {}",
     "a full disk stops logins: make room": "磁盘写满会导致无法登录：请腾出空间",
     "run `gatehouse migrate`": "请运行 `gatehouse migrate`",
     "start the database, or correct GATEHOUSE_DATABASE_URL": "请启动数据库，或更正 GATEHOUSE_DATABASE_URL",
@@ -135,7 +135,7 @@ _SENTENCES = {
     ),
 }
 _KNOWN = [
-    (re.compile(re.escape(english).replace(r"\{\}", "(.+?)"), re.DOTALL), chinese)
+    (re.compile(re.escape(english).replace(r"\{\}", "(.+?)").replace(r"\(s\)", r"(?:s|\(s\))?"), re.DOTALL), chinese)
     for english, chinese in _SENTENCES.items()
 ]
 

@@ -12,6 +12,7 @@ from gatehouse.api.contract.console.logs import (
     TrendData,
     VisitStatistic,
 )
+from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.response import Response, success
@@ -37,6 +38,7 @@ class LogEndpoints:
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
             "logs": self.logs,
+            "log_events": self.events,
             "login_overview": self.overview,
             "login_trend": self.trend,
             "visit_statistics": self.statistics,
@@ -46,10 +48,14 @@ class LogEndpoints:
         query = request.query_as(LogQuery)
         since, until = span(query.createTime)
         entries, total = await self._log.page(
-            query.keywords.strip(), since, until, offset=query.offset, limit=query.pageSize
+            query.keywords.strip(), since, until, event=query.event, offset=query.offset, limit=query.pageSize
         )
         rows = [_row(entry, request.language) for entry in entries]
         return success(Page[LogRow](rows=rows, total=total), request.language)
+
+    async def events(self, request: Request, _principal: Principal) -> Response:
+        zh = request.language == "zh"
+        return success([OptionData(tag, titles[zh]) for tag, titles in TITLES.items()], request.language)
 
     async def overview(self, request: Request, _principal: Principal) -> Response:
         today, yesterday, total = await self._log.overview()
@@ -137,4 +143,5 @@ def _row(entry: LogEntry, language: str) -> LogRow:
         executionTime=0,
         errorMsg=(event.reason or "") if failed else "",
         createTime=console_time(event.at),
+        requestId=event.request or "",
     )

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from gatehouse.api.contract.console.options import OptionData
-from gatehouse.api.contract.console.users import ResetQuery, UserBody, UserForm, UserQuery, UserRow
+from gatehouse.api.contract.console.users import NewUserBody, ResetQuery, UserBody, UserForm, UserQuery, UserRow
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id, span
 from gatehouse.api.endpoints.console.genders import gender_label
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.refusals import FieldInvalid
+from gatehouse.auth.perms import RESET_PASSWORD, allows
+from gatehouse.auth.refusals import FieldInvalid, NotAllowed
 from gatehouse.stores.accounts.user_search import UserFilter
 from gatehouse.stores.accounts.users import NewUser
 from gatehouse.stores.errors import Missing
@@ -63,7 +64,9 @@ class UserEndpoints:
             sort=_SORTS[by],
             descending=not query.sort or query.sort.startswith("-"),
         )
-        return success(Page([self._row(one, request.language) for one in found], total), request.language)
+        logins = await self._search.last_logins([one.user.id for one in found])
+        rows = [self._row(one, logins.get(one.user.id), request.language) for one in found]
+        return success(Page(rows, total), request.language)
 
     async def options(self, request: Request, _principal: Principal) -> Response:
         found = await self._search.options(OPTIONS_MAX)
@@ -90,10 +93,14 @@ class UserEndpoints:
         return success(form, request.language)
 
     async def add(self, request: Request, principal: Principal) -> Response:
-        values, roles = _given(await request.fields(UserBody))
+        body = await request.fields(NewUserBody)
+        values, roles = _given(body)
+        password = body.firstPassword or ""
+        if password and not allows(principal.profile.perms, RESET_PASSWORD):
+            raise NotAllowed(f"user {principal.profile.user.id} may not set passwords")
         own_department = principal.profile.user.department
         new = NewUser(**{"department": own_department, "password_hash": "", "created": 0.0, **values})
-        await self._changes.add(actor_of(request, principal), new, roles or ())
+        await self._changes.add(actor_of(request, principal), new, roles or (), password)
         return success(language=request.language)
 
     async def edit(self, request: Request, principal: Principal) -> Response:
@@ -110,7 +117,7 @@ class UserEndpoints:
         await self._changes.reset_password(actor_of(request, principal), user, password)
         return success(language=request.language)
 
-    def _row(self, listed: ListedUser, language: str) -> UserRow:
+    def _row(self, listed: ListedUser, last_login: float | None, language: str) -> UserRow:
         user = listed.user
         return UserRow(
             id=str(user.id),
@@ -125,6 +132,8 @@ class UserEndpoints:
             deptName=listed.department,
             roleNames=",".join(listed.roles),
             createTime=console_time(user.created),
+            hasPassword=bool(user.password_hash),
+            lastLoginTime=console_time(last_login) if last_login else "",
         )
 
 
@@ -137,7 +146,9 @@ def user_filter(query: UserQuery) -> UserFilter:
     return UserFilter(
         keywords=query.keywords.strip(),
         enabled=None if query.status is None else bool(query.status),
+        has_password=None if query.hasPassword is None else bool(query.hasPassword),
         department=query.deptId or None,
+        role=query.roleId or None,
         since=since,
         until=until,
     )

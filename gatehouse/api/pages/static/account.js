@@ -2,16 +2,16 @@
 
 import { loadFactor, prepareFactor } from "./factor.js";
 import { loadLogins, prepareLogins } from "./logins.js";
+import { prepareLogout } from "./logout.js";
 import { prepareChange } from "./password.js";
 import { loadProfile, prepareProfile } from "./profile.js";
 import { loadSessions, prepareSessions } from "./sessions.js";
-import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
+import { held, keepFresh, leave, onTokens } from "./tokens.js";
 import { known, say } from "./words.js";
 import "./preferences.js";
 
 const trouble = document.getElementById("trouble");
 const retry = document.getElementById("retry");
-const logout = document.getElementById("logout");
 
 function report(failure) {
   if (failure.code === "A0230") return leave("ended");
@@ -28,19 +28,6 @@ async function load() {
   }
 }
 
-async function logOut() {
-  logout.disabled = true;
-  try {
-    await ask("POST", "auth/logout");
-    leave("left");
-  } catch (failure) {
-    if (failure.code === "A0230") leave("left");
-    else report(failure);
-  } finally {
-    logout.disabled = false;
-  }
-}
-
 if (held()) {
   const { login } = held();
   // Another user logged in from another tab: this page shows the wrong account.
@@ -53,7 +40,7 @@ if (held()) {
   // Brought back by the browser as it was left, perhaps long ago.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   retry.addEventListener("click", load);
-  logout.addEventListener("click", logOut);
+  prepareLogout(report);
   keepFresh();
   load();
 } else {

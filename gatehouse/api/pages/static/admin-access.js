@@ -1,11 +1,12 @@
 // How one user gets in: the password, a link to set it, the second factor, the live sessions.
 
-import { attempt, control, formDialog, sentence } from "./admin-forms.js";
+import { attempt, control, formDialog } from "./admin-forms.js";
 import { endOne } from "./admin-sessions.js";
+import { copyButton } from "./copy.js";
 import { confirmed, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { ago, date, device } from "./times.js";
-import { fail, succeed } from "./toast.js";
+import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
@@ -23,20 +24,10 @@ export function accessButtons(user, { may, username }) {
   ].filter(Boolean);
 }
 
-function setPassword(id, password) {
-  return ask("PUT", `users/${id}/password`, { password });
-}
-
-/** A new user gets the password that was typed, or else a link to hand over. */
-export async function firstPassword(username, password) {
+/** A new user without a password gets a link to set one, which is shown to be handed over. */
+export async function firstLink(username) {
   const { list } = await ask("GET", `users?pageNum=1&pageSize=50&keywords=${encodeURIComponent(username)}`);
-  const made = list.find((user) => user.username === username);
-  if (!password) return void setTimeout(() => showLink(made));
-  try {
-    return await setPassword(made.id, password);
-  } catch (failure) {
-    return fail(`${word("users.added.without")} ${sentence(failure)}`);
-  }
+  setTimeout(() => showLink(list.find((user) => user.username === username)));
 }
 
 function resetPassword(user) {
@@ -47,7 +38,7 @@ function resetPassword(user) {
     act: "users.reset",
     content: [make("p", { class: "muted", t: "users.reset.text" }), password.box],
     submit: async () => {
-      await setPassword(user.id, password.input.value);
+      await ask("PUT", `users/${user.id}/password`, { password: password.input.value });
       succeed("users.reset.done", { name: user.username });
     },
   });
@@ -61,12 +52,8 @@ async function showLink(user) {
     say(about, "users.link.text", given);
     const link = control("users.link.url", { value: url, readonly: true });
     link.input.addEventListener("focus", () => link.input.select());
-    const copy = make("button", { type: "button", class: "button", t: "codes.copy", click: async () => {
-      await navigator.clipboard.writeText(url);
-      say(copy, "codes.copied");
-    } });
     const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
-    const dialog = open("users.link.title", given, about, link.box, make("div", { class: "acts" }, close, navigator.clipboard && copy));
+    const dialog = open("users.link.title", given, about, link.box, make("div", { class: "acts" }, close, copyButton(url, { kind: "button" })));
     link.input.focus();
   });
 }
@@ -115,7 +102,7 @@ async function showSessions(user, may) {
     if (!(await confirmed({ title: "sessions.endall.ask", text: "sessions.endall.text", act: "sessions.endall", given }))) return;
     await attempt(async () => {
       const { ended } = await ask("DELETE", `users/${user.id}/sessions`);
-      succeed("sessions.ended.many", { count: ended });
+      succeed("sessions.ended", { count: ended });
     });
     await load();
   };

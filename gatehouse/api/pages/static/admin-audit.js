@@ -1,23 +1,24 @@
-// Audit: what happened, filtered by words and days, followed live, exported as a file.
+// Audit: what happened, filtered by words, kind and days, each opened for all of it, followed live, exported as a file.
 
-import { attempt, query, searchBox } from "./admin-forms.js";
+import { attempt, filterChoice, query, searchBox } from "./admin-forms.js";
 import { pagedTable } from "./admin-table.js";
+import { open } from "./dialog.js";
 import { make } from "./dom.js";
-import { date, device } from "./times.js";
+import { date, device, moment, utc } from "./times.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
-import { known, word } from "./words.js";
+import { known, onLanguage, word } from "./words.js";
 
 const FOLLOW_EVERY = 3_000;
 const EXPORT_PAGE = 1000;
 const EXPORT_MOST = 20_000;
 // Kinds of events whose text ends with a reason.
 const REASONED = new Set(["session", "refresh", "key"]);
-const COLUMNS = ["createTime", "module", "actionType", "title", "operatorName", "content", "errorMsg", "ip", "browser", "os"];
+const COLUMNS = ["createTime", "module", "actionType", "title", "operatorName", "content", "errorMsg", "ip", "browser", "os", "requestId"];
 
 export function audit() {
-  const filter = { keywords: "", from: "", to: "" };
-  const path = (page, size) => `logs?${query({ pageNum: page, pageSize: size, keywords: filter.keywords })}${days(filter)}`;
+  const filter = { keywords: "", event: "", from: "", to: "" };
+  const path = (page, size) => `logs?${query({ pageNum: page, pageSize: size, keywords: filter.keywords, event: filter.event })}${days(filter)}`;
   const table = pagedTable({
     key: ({ id }) => id,
     empty: { title: "audit.none", text: "audit.none.text" },
@@ -37,7 +38,10 @@ export function audit() {
     filter.keywords = keywords;
     table.reload();
   });
-  const day = (name, words) => make("input", { class: "input", type: "date", "aria-label": word(words), "data-t-label": words, change: ({ target }) => ((filter[name] = target.value), table.reload()) });
+  const day = (name, words) => make("label", { class: "labelled" }, make("span", { t: words }), make("input", { class: "input", type: "date", change: ({ target }) => ((filter[name] = target.value), table.reload()) }));
+  const events = filterChoice("audit.what", [], (event) => ((filter.event = event), table.reload()));
+  fillEvents(events);
+  onLanguage(() => events.isConnected && fillEvents(events));
   const follow = make("input", { type: "checkbox" });
   const timer = setInterval(() => {
     if (!table.element.isConnected) clearInterval(timer);
@@ -46,9 +50,35 @@ export function audit() {
   const save = make("button", { type: "button", class: "quiet lined", t: "audit.export", click: () => attempt(() => exported(path)) });
   return [
     make("div", { class: "title" }, make("h1", { t: "part.audit" }), save),
-    make("div", { class: "tools" }, search.element, day("from", "audit.first"), day("to", "audit.last"), make("label", { class: "check" }, follow, make("span", { t: "audit.follow" }))),
+    make("div", { class: "tools" }, search.element, events, make("div", { class: "days" }, day("from", "audit.first"), day("to", "audit.last")), make("label", { class: "check" }, follow, make("span", { t: "audit.follow" }))),
     table.element,
   ];
+}
+
+/** Every kind of event as a choice, in the words of the service; what was chosen stays chosen. */
+async function fillEvents(select) {
+  const chosen = select.value;
+  const kinds = await ask("GET", "logs/events").catch(() => []);
+  select.replaceChildren(make("option", { value: "", t: "audit.all" }), ...kinds.map(({ value, label }) => make("option", { value }, label)));
+  select.value = chosen;
+}
+
+/** All that is kept of one event. */
+function showEvent(event) {
+  const { title, operatorName, ip, browser, os, createTime, requestId, id } = event;
+  const facts = [
+    ["audit.kind", make("code", {}, tagOf(event))],
+    ["audit.when", moment(utc(createTime))],
+    ["audit.who", operatorName === ip ? "" : operatorName],
+    ["audit.detail", detail(event)],
+    ["audit.from", ip],
+    ["sessions.device", [browser, os].filter(Boolean).join(", ")],
+    ["audit.request", requestId && make("code", {}, requestId)],
+    ["audit.number", id],
+  ];
+  const lines = facts.filter(([, value]) => value).map(([words, value]) => make("div", {}, make("dt", { t: words }), make("dd", {}, value)));
+  const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
+  const dialog = open("audit.one", { title }, make("dl", { class: "details" }, lines), make("div", { class: "acts" }, close));
 }
 
 /** What an event says about itself, without its title: JSON at the end, `{"changed":["name"]}`, reads "changed: name". */
@@ -68,13 +98,13 @@ const reason = (tag) => (known(`reason.${tag}`) ? word(`reason.${tag}`) : tag);
 const named = (name) => (known(`detail.${name}`) ? word(`detail.${name}`) : name);
 const shown = (name, value) => (name === "browser" ? device(value) : Array.isArray(value) ? value.join(", ") : String(value));
 
-function what({ title, actionType, module, status }) {
-  return make("span", { class: status ? "state" : "state bad" }, make("span", {}, make("strong", {}, title), make("span", { class: "sub mono" }, module === actionType ? module : `${module}.${actionType}`)));
+function what(event) {
+  const { title, status } = event;
+  const button = make("button", { type: "button", class: "open", click: () => showEvent(event) }, make("span", {}, title, make("span", { class: "sub mono" }, tagOf(event))));
+  return make("span", { class: status ? "state" : "state bad" }, button);
 }
 
-function utc(time) {
-  return new Date(`${time.replace(" ", "T")}Z`);
-}
+const tagOf = ({ module, actionType }) => (module === actionType ? module : `${module}.${actionType}`);
 
 /** From and to, both included; one alone is that day to today, or up to that day. */
 function days({ from, to }) {

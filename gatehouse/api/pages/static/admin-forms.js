@@ -1,6 +1,6 @@
 // Dialogs with a form, made from a list of fields, and the pieces that the parts of the administration share.
 
-import { open } from "./dialog.js";
+import { dialogForm, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { busy } from "./fields.js";
 import { fail } from "./toast.js";
@@ -8,11 +8,18 @@ import { known, say, word } from "./words.js";
 
 let serial = 0;
 
-/** A labelled control. `kind` is that of an input, or a list of [value, label] to choose from. */
-export function control(words, { kind = "text", value = "", ...attributes } = {}) {
+/** A labelled control. `kind` is that of an input, or a list of [value, label] to choose from; `hint` is said below. */
+export function control(words, { kind = "text", value = "", hint, ...attributes } = {}) {
   const id = `control-${(serial += 1)}`;
   const input = Array.isArray(kind) ? choice(id, kind, value) : make("input", { class: "input", id, type: kind, value, autocomplete: "off", ...attributes });
-  return { input, box: make("div", { class: "field" }, make("label", { for: id, t: words }), input) };
+  const about = hint && make("p", { class: "message plain", id: `${id}-hint`, t: hint });
+  if (hint) input.setAttribute("aria-describedby", about.id);
+  return { input, box: make("div", { class: "field" }, make("label", { for: id, t: words }), input, about) };
+}
+
+/** A choice that filters a list, named for screen readers by its words. */
+export function filterChoice(words, options, changed) {
+  return make("select", { class: "input", "data-t-label": words, "aria-label": word(words), change: ({ target }) => changed(target.value) }, options);
 }
 
 function choice(id, options, value) {
@@ -31,7 +38,7 @@ export function formDialog({ title, given, content, act = "dialog.save", submit,
   const trouble = make("p", { class: "message", role: "alert", id: `trouble-${(serial += 1)}` });
   const save = make("button", { class: "button", t: act });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
-  const form = make("form", { method: "post", novalidate: true }, content, trouble, make("div", { class: "acts" }, cancel, save));
+  const form = dialogForm(content, trouble, cancel, save);
   const dialog = open(title, given, form);
   dialog.classList.toggle("wide", wide);
   form.querySelector("input, select")?.focus();
@@ -56,14 +63,22 @@ export function formDialog({ title, given, content, act = "dialog.save", submit,
 /** Whether every required field has something in it; the first that has not is named and focused. */
 function filled(form, trouble) {
   const required = [...form.querySelectorAll("[required]")];
-  for (const input of required) for (const name of ["aria-invalid", "aria-describedby"]) input.removeAttribute(name);
+  for (const input of required) {
+    input.removeAttribute("aria-invalid");
+    described(input, input.parentElement.querySelector(".plain")?.id);
+  }
   const empty = required.find(({ value }) => !value.trim());
   if (!empty) return true;
   empty.setAttribute("aria-invalid", "true");
-  empty.setAttribute("aria-describedby", trouble.id);
+  described(empty, trouble.id);
   say(trouble, "needed.field", { field: empty.labels[0].textContent });
   empty.focus();
   return false;
+}
+
+function described(input, id) {
+  if (id) input.setAttribute("aria-describedby", id);
+  else input.removeAttribute("aria-describedby");
 }
 
 /** What a failure says to a reader: the service's own words, or ours where it said none. */

@@ -6,7 +6,7 @@ import { lockouts } from "./admin-lockouts.js";
 import { findings } from "./admin-settings.js";
 import { emptyState } from "./admin-table.js";
 import { make } from "./dom.js";
-import { ago } from "./times.js";
+import { ago, utc } from "./times.js";
 import { ask } from "./tokens.js";
 import { locale, say, word } from "./words.js";
 
@@ -79,7 +79,7 @@ function legend() {
 
 function happened(event) {
   const { title, operatorName, createTime, ip, status } = event;
-  const when = new Date(`${createTime.replace(" ", "T")}Z`);
+  const when = utc(createTime);
   const sub = [...new Set([operatorName, detail(event), ip])].filter(Boolean).join(" · ");
   return make(
     "li",

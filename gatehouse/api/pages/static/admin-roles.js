@@ -1,6 +1,6 @@
 // Roles: their perms by what they are about; what changes is shown before it is saved.
 
-import { attempt, control, formDialog } from "./admin-forms.js";
+import { attempt, choices, control, formDialog } from "./admin-forms.js";
 import { editMenus } from "./admin-role-menus.js";
 import { emptyState, failedState, waitingState } from "./admin-table.js";
 import { confirmed } from "./dialog.js";
@@ -9,6 +9,11 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { mayLeave } from "./unsaved.js";
 import { say, word } from "./words.js";
+
+// Which rows of a business backend a role shows, by the numbers of the API.
+const SCOPES = [1, 2, 3, 4, 5];
+const OWN = 4;
+const CHOSEN = 5;
 
 export async function roles({ may }) {
   const state = { roles: [], chosen: null, perms: new Set(), known: [], wanted: new Set(), search: "", turn: 0 };
@@ -71,11 +76,12 @@ export async function roles({ may }) {
     const search = make("input", { class: "input", type: "search", placeholder: word("roles.search"), "aria-label": word("roles.search"), "data-t-placeholder": "roles.search", "data-t-label": "roles.search", input: ({ target }) => ((state.search = target.value.trim()), show()) });
     search.value = state.search;
     const extra = may("sys:role:assign") && make("button", { type: "button", class: "quiet lined", t: "roles.newperm", click: () => newPerm(show) });
-    const edit = may("sys:role:update") && make("button", { type: "button", class: "quiet lined", t: "roles.edit", click: () => editRole(chosen) });
+    const edit = may("sys:role:update") && make("button", { type: "button", class: "quiet lined", t: "roles.edit", click: () => attempt(() => editRole(chosen)) });
     const menus = may("sys:role:assign") && make("button", { type: "button", class: "quiet lined", t: "menus.title", click: () => leave(() => editMenus(chosen, true, () => choose(chosen))) });
     const remove = may("sys:role:delete") && make("button", { type: "button", class: "quiet lined danger", t: "roles.delete", click: () => deleteRole(chosen) });
+    const scope = make("p", { class: "muted scope" }, make("span", { t: "roles.scope" }), ": ", make("span", { t: `scope.${chosen.dataScope}` }));
     side.replaceChildren(
-      make("div", { class: "title" }, make("h2", {}, chosen.name), make("div", { class: "acts" }, edit, menus, remove)),
+      make("div", { class: "title" }, make("div", {}, make("h2", {}, chosen.name), scope), make("div", { class: "acts" }, edit, menus, remove)),
       ...(everything ? [make("p", { class: "notice", t: "roles.root" })] : [make("div", { class: "tools" }, make("div", { class: "search" }, search), extra), groups, make("div", { class: "save-line" }, count, may("sys:role:assign") && save)]),
     );
     if (!everything) show();
@@ -114,19 +120,25 @@ export async function roles({ may }) {
     });
   }
 
-  function roleForm(role, submit) {
+  async function roleForm(role, submit) {
+    const [{ deptIds }, departments] = await Promise.all([role.id ? ask("GET", `roles/${role.id}/form`) : { deptIds: [] }, ask("GET", "depts/options")]);
     const name = control("roles.name", { value: role.name ?? "", maxlength: 64, required: true });
-    const code = control("roles.code", { value: role.code ?? "", maxlength: 64, required: true, spellcheck: "false", autocapitalize: "characters" });
+    const code = control("roles.code", { value: role.code ?? "", maxlength: 64, required: true, spellcheck: "false", autocapitalize: "characters", hint: "roles.code.hint" });
     const status = control("users.status", { kind: [["1", word("users.on")], ["0", word("users.off")]], value: role.status ?? 1 });
+    const scope = control("roles.scope", { kind: SCOPES.map((each) => [each, word(`scope.${each}`)]), value: role.dataScope ?? OWN, hint: "roles.scope.hint" });
+    const chosen = choices("roles.departments", flat(departments), deptIds);
+    const showChosen = () => (chosen.element.hidden = Number(scope.input.value) !== CHOSEN);
+    scope.input.addEventListener("change", showChosen);
+    showChosen();
     formDialog({
       title: role.id ? "roles.edit" : "roles.add",
-      content: [name.box, code.box, status.box],
-      submit: () => submit({ name: name.input.value.trim(), code: code.input.value.trim(), status: Number(status.input.value) }),
+      content: [name.box, code.box, scope.box, chosen.element, status.box],
+      submit: () => submit({ name: name.input.value.trim(), code: code.input.value.trim(), status: Number(status.input.value), dataScope: Number(scope.input.value), deptIds: chosen.value }),
     });
   }
 
   function editRole(role) {
-    roleForm(role, async (values) => {
+    return roleForm(role, async (values) => {
       await ask("PUT", `roles/${role.id}`, values);
       succeed("roles.saved");
       await load(values.code);
@@ -134,7 +146,7 @@ export async function roles({ may }) {
   }
 
   function addRole() {
-    roleForm({}, async (values) => {
+    return roleForm({}, async (values) => {
       await ask("POST", "roles", values);
       succeed("roles.added");
       await load(values.code);
@@ -153,8 +165,13 @@ export async function roles({ may }) {
   }
 
   await load();
-  const add = may("sys:role:create") && make("button", { type: "button", class: "button", t: "roles.add", click: addRole });
+  const add = may("sys:role:create") && make("button", { type: "button", class: "button", t: "roles.add", click: () => attempt(addRole) });
   return [make("div", { class: "title" }, make("h1", { t: "part.roles" }), add), make("div", { class: "two" }, make("div", { class: "panel" }, list), side)];
+}
+
+/** A tree of departments as choices, in its order. */
+function flat(tree) {
+  return tree.flatMap(({ value, label, children = [] }) => [{ value, label }, ...flat(children)]);
 }
 
 /** By the first two segments: `sys:user:list` is `list` under `sys:user`. */

@@ -1,8 +1,8 @@
 // One user: the form to add or change it.
 
-import { accessButtons, firstPassword } from "./admin-access.js";
+import { accessButtons, firstLink } from "./admin-access.js";
 import { attempt, choices, control, formDialog } from "./admin-forms.js";
-import { open } from "./dialog.js";
+import { confirmed, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
@@ -70,9 +70,11 @@ export async function addUser(context, then) {
       content: [form.content, password && password.box],
       submit: async () => {
         const value = form.value;
-        await ask("POST", "users", value);
-        if (password) await firstPassword(value.username, password.input.value);
+        // With its password or not at all.
+        const given = password?.input.value;
+        await ask("POST", "users", given ? { ...value, firstPassword: given } : value);
         succeed("users.added", { name: value.username });
+        if (mayReset && !given) await attempt(() => firstLink(value.username));
         await then();
       },
     });
@@ -81,12 +83,15 @@ export async function addUser(context, then) {
 
 export async function editUser(id, context, then) {
   const { may } = context;
+  let dialog;
   await attempt(async () => {
     const [user, chosen] = await Promise.all([ask("GET", `users/${id}/form`), options()]);
     const form = fieldsOf(user, chosen);
-    const access = make("div", { class: "tools" }, accessButtons(user, context));
-    if (!may("sys:user:update")) return open("users.see", { name: user.username }, form.content, access);
-    return formDialog({
+    const gone = () => (dialog.close(), then());
+    const remove = may("sys:user:delete") && user.username !== context.username && make("button", { type: "button", class: "quiet lined danger", t: "users.delete", click: () => deleteUsers([id], gone, user.username) });
+    const access = make("div", { class: "tools" }, accessButtons(user, context), remove);
+    if (!may("sys:user:update")) return void (dialog = open("users.see", { name: user.username }, form.content, access));
+    dialog = formDialog({
       title: "users.edit",
       given: { name: user.username },
       wide: true,
@@ -98,4 +103,14 @@ export async function editUser(id, context, then) {
       },
     });
   });
+}
+
+/** Ask first; a single one by its name. */
+export async function deleteUsers(ids, then, name) {
+  const given = { count: ids.length, name };
+  if (!(await confirmed({ title: name ? "users.delete.one" : "users.delete.ask", text: "users.delete.text", act: "users.delete.act", given }))) return;
+  if (await attempt(() => ask("DELETE", `users/${ids.join(",")}`))) {
+    succeed("users.deleted", given);
+    await then();
+  }
 }

@@ -1,18 +1,19 @@
 // Users: search, filter, sort, page; add and edit; several at once.
 
-import { attempt, person, query, searchBox } from "./admin-forms.js";
+import { attempt, filterChoice, person, query, searchBox } from "./admin-forms.js";
 import { pagedTable } from "./admin-table.js";
-import { addUser, editUser } from "./admin-user.js";
+import { addUser, deleteUsers, editUser } from "./admin-user.js";
 import { exportUsers, importUsers } from "./admin-sheets.js";
 import { confirmed } from "./dialog.js";
 import { make } from "./dom.js";
+import { ago, utc } from "./times.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
 export function users(context) {
   const { may } = context;
-  const filter = { keywords: "", status: "", deptId: "" };
+  const filter = { keywords: "", status: "", hasPassword: "", deptId: "", roleId: "" };
   const many = make("div", { class: "picked", hidden: true, role: "status" });
   const path = (extra) => `users?${query({ ...filter, ...extra })}`;
   const table = pagedTable({
@@ -23,7 +24,8 @@ export function users(context) {
       { words: "users.name", sort: "username", class: "head", cell: (user) => person(user.nickname, user.username, () => editUser(user.id, context, () => table.reload({ keepPage: true }))) },
       { words: "users.roles", cell: ({ roleNames }) => (roleNames ? roleNames.split(",").map((role) => make("span", { class: "tag" }, role)) : "–") },
       { words: "account.department", cell: ({ deptName }) => deptName || "–" },
-      { words: "users.status", sort: "status", cell: ({ status }) => make("span", { class: status ? "state" : "state off", t: status ? "users.on" : "users.off" }) },
+      { words: "users.status", sort: "status", cell: statusOf },
+      { words: "users.last", class: "num", cell: ({ lastLoginTime }) => (lastLoginTime ? (ago(utc(lastLoginTime)) ?? word("audit.now")) : make("span", { class: "muted", t: "users.never" })) },
       { words: "users.created", sort: "createTime", class: "num", cell: ({ createTime }) => createTime.slice(0, 10) },
     ],
     load: async ({ page, size, sort }) => {
@@ -35,27 +37,48 @@ export function users(context) {
     filter.keywords = keywords;
     table.reload();
   });
-  const status = make("select", { class: "input", "data-t-label": "users.status", "aria-label": word("users.status"), change: ({ target }) => ((filter.status = target.value), table.reload()) },
-    [["", "users.all"], ["1", "users.on"], ["0", "users.off"]].map(([value, words]) => make("option", { value, t: words })));
-  const department = make("select", { class: "input", hidden: true, "data-t-label": "account.department", "aria-label": word("account.department"), change: ({ target }) => ((filter.deptId = target.value), table.reload()) }, make("option", { value: "", t: "users.everywhere" }));
-  fillDepartments(department);
+  const narrow = (values) => (Object.assign(filter, values), table.reload());
+  const states = [["", "users.all"], ["1", "users.on"], ["0", "users.off"], ["new", "users.nopassword"]];
+  const status = filterChoice("users.status", states.map(([value, words]) => make("option", { value, t: words })), (value) => narrow(value === "new" ? { status: "", hasPassword: 0 } : { status: value, hasPassword: "" }));
+  const department = filterChoice("account.department", [make("option", { value: "", t: "users.everywhere" })], (deptId) => narrow({ deptId }));
+  const role = filterChoice("users.role", [make("option", { value: "", t: "users.anyrole" })], (roleId) => narrow({ roleId }));
+  fillChoices(department, departmentChoices());
+  fillChoices(role, roleChoices(may));
   const add = may("sys:user:create") && make("button", { type: "button", class: "button", t: "users.add", click: () => addUser(context, () => table.reload()) });
   const sheet = may("sys:user:export") && make("button", { type: "button", class: "quiet lined", t: "users.export", click: () => attempt(() => exportUsers(query(filter))) });
   const load = may("sys:user:import") && make("button", { type: "button", class: "quiet lined", t: "users.import", click: () => importUsers(() => table.reload()) });
   return [
     make("div", { class: "title" }, make("h1", { t: "part.users" }), make("div", { class: "acts" }, load, sheet, add)),
-    make("div", { class: "tools" }, search.element, department, status),
+    make("div", { class: "tools" }, search.element, department, role, status),
     table.element,
     many,
   ];
 }
 
-/** Every department as a choice; whoever may not list them does without. */
-async function fillDepartments(select) {
-  const flat = (tree, depth = 0) => tree.flatMap(({ value, label, children = [] }) => [[value, `${"  ".repeat(depth)}${label}`], ...flat(children, depth + 1)]);
-  const options = flat(await ask("GET", "depts/options").catch(() => []));
+/** A user who was never given a password is marked: nobody can log in there yet. */
+function statusOf({ status, hasPassword }) {
+  const state = make("span", { class: status ? "state" : "state off", t: status ? "users.on" : "users.off" });
+  return hasPassword ? state : [state, " ", make("span", { class: "tag warn", t: "users.nopassword" })];
+}
+
+/** Whoever may not list these does without. */
+async function fillChoices(select, asked) {
+  select.hidden = true;
+  const options = await asked.catch(() => []);
   select.append(...options.map(([value, label]) => make("option", { value }, label)));
   select.hidden = options.length < 2;
+}
+
+async function departmentChoices() {
+  const flat = (tree, depth = 0) => tree.flatMap(({ value, label, children = [] }) => [[value, `${"  ".repeat(depth)}${label}`], ...flat(children, depth + 1)]);
+  return flat(await ask("GET", "depts/options"));
+}
+
+/** All of them, or for somebody who may not list roles those that can be granted. */
+async function roleChoices(may) {
+  if (!may("sys:role:list")) return (await ask("GET", "roles/options")).map(({ value, label }) => [value, label]);
+  const { list } = await ask("GET", "roles?pageNum=1&pageSize=1000");
+  return list.map(({ id, name }) => [id, name]);
 }
 
 function showPicked(bar, picked, may, then) {
@@ -82,11 +105,3 @@ async function setStatus(ids, status, then) {
   await then();
 }
 
-export async function deleteUsers(ids, then) {
-  const given = { count: ids.length };
-  if (!(await confirmed({ title: "users.delete.ask", text: "users.delete.text", act: "users.delete.act", given }))) return;
-  if (await attempt(() => ask("DELETE", `users/${ids.join(",")}`))) {
-    succeed("users.deleted", given);
-    await then();
-  }
-}

@@ -6,9 +6,12 @@ import { overview } from "./admin-overview.js";
 import { roles } from "./admin-roles.js";
 import { sessions } from "./admin-sessions.js";
 import { settings } from "./admin-settings.js";
+import { sentence } from "./admin-forms.js";
 import { failedState, waitingState } from "./admin-table.js";
 import { users } from "./admin-users.js";
 import { make } from "./dom.js";
+import { prepareLogout } from "./logout.js";
+import { fail } from "./toast.js";
 import { ask, held, keepFresh, leave, onTokens } from "./tokens.js";
 import { mayLeave } from "./unsaved.js";
 import { onLanguage, say, word } from "./words.js";
@@ -53,6 +56,13 @@ function chosen() {
   return open().find(({ id }) => `#${id}` === location.hash) ?? open()[0];
 }
 
+/** On a narrow screen the parts stand in a line that is longer than the screen: show at which ends it goes on. */
+function hintAtMore() {
+  const after = rail.scrollWidth - rail.clientWidth - rail.scrollLeft;
+  rail.classList.toggle("more-before", rail.scrollLeft > 1);
+  rail.classList.toggle("more-after", after > 1);
+}
+
 /** The tab and the history of the browser name the part. */
 function entitle() {
   document.title = `${word(`part.${chosen().id}`)} · ${word("admin.page")}`;
@@ -68,7 +78,6 @@ async function show() {
       continue;
     }
     each.setAttribute("aria-current", "page");
-    // On a phone the parts stand in a line that is longer than the screen.
     rail.scrollLeft = each.offsetLeft - (rail.clientWidth - each.offsetWidth) / 2;
   }
   view.setAttribute("aria-busy", "true");
@@ -117,7 +126,13 @@ async function start() {
     await show();
     view.focus();
   });
-  onLanguage(() => (renewed() ? show() : entitle()));
+  rail.addEventListener("scroll", hintAtMore, { passive: true });
+  new ResizeObserver(hintAtMore).observe(rail);
+  onLanguage(() => {
+    hintAtMore();
+    if (renewed()) show();
+    else entitle();
+  });
   await show();
 }
 
@@ -139,6 +154,7 @@ new MutationObserver(() => {
 if (held()) {
   const { login } = held();
   onTokens(() => held()?.login !== login && location.reload());
+  prepareLogout((failure) => fail(sentence(failure)), mayLeave);
   keepFresh();
   start();
 } else {

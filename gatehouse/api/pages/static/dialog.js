@@ -22,6 +22,11 @@ export function open(title, given, ...content) {
   return dialog;
 }
 
+/** A form for a dialog: the content scrolls if it must, the message and the buttons stay in sight. */
+export function dialogForm(content, message, ...acts) {
+  return make("form", { method: "post", novalidate: true }, make("div", { class: "fields" }, content), message, make("div", { class: "acts" }, acts));
+}
+
 /** Whether the reader says yes. `act` names the button that does it. */
 export function confirmed({ title, text, act, given, danger = true }) {
   return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 // The second factor on the account page: authenticator app, recovery codes, passkeys. Each change asks for a fresh proof.
 
-import { confirmed, open } from "./dialog.js";
+import { confirmed, dialogForm, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { busy } from "./fields.js";
-import { able, dismissed, prove, register } from "./passkey.js";
+import { able, byName, dismissed, prove, register } from "./passkey.js";
 import { ago } from "./times.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
@@ -28,15 +28,22 @@ function show() {
   const act = (words, click, kind = "quiet lined") => make("button", { type: "button", class: kind, t: words, click });
   const left = make("span", { class: "muted" });
   say(left, status.totp ? "factor.app.on" : "factor.app.off", { count: status.recoveryCodesLeft });
+  say(document.getElementById("factor-about"), status.totp || !status.passwordLogin ? "factor.about.on" : "factor.about.off");
   body.replaceChildren(
     make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.app" }), left),
       make("div", { class: "acts" }, ...(status.totp ? [act("factor.codes", newCodes), act("factor.app.remove", removeApp, "quiet lined danger")] : [act("factor.app.add", addApp)]))),
-    make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.passkeys" }), make("span", { class: "muted", t: able ? "factor.passkeys.about" : "factor.passkeys.unable" })),
+    make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.passkeys" }), passkeyHint()),
       make("div", { class: "acts" }, able && act("factor.passkeys.add", addPasskey))),
     make("ul", { class: "rows" }, status.passkeys.map(passkeyRow)),
     ...(status.passkeys.length || !status.passwordLogin ? [passwordLine(act)] : []),
   );
   card.removeAttribute("aria-busy");
+}
+
+/** What passkeys are for; where this address has none, why, and where there are some. */
+function passkeyHint() {
+  if (able || !byName) return make("span", { class: "muted", t: able ? "factor.passkeys.about" : "factor.passkeys.unable" });
+  return make("span", { class: "muted" }, make("span", { t: "factor.passkeys.address" }), " ", make("a", { href: byName.href }, byName.host));
 }
 
 /** With a passkey the login by password can be switched off. */
@@ -72,7 +79,7 @@ function withProof({ title, withPasskey = true, named = false }, work) {
   const byPasskey = () => go(async () => ({ credential: await prove() }));
   const instead = withPasskey && able && !passkeyOnly && status.passkeys.length > 0 && make("button", { type: "button", class: "quiet lined", t: "proof.passkey", click: byPasskey });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
-  const form = make("form", { method: "post", novalidate: true }, make("p", { class: "muted", t: "proof.why" }), name && name.box, password && password.box, code && code.box, message, make("div", { class: "acts" }, cancel, instead, (able || !passkeyOnly) && submit));
+  const form = dialogForm([make("p", { class: "muted", t: "proof.why" }), name && name.box, password && password.box, code && code.box], message, cancel, instead, (able || !passkeyOnly) && submit);
   const dialog = open(title, {}, form);
   (name || password || { input: submit }).input.focus();
   if (passkeyOnly && !able) say(message, "factor.passkeys.unable");

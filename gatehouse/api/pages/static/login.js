@@ -92,7 +92,7 @@ async function mustEnrol(ticket) {
       say(notice, "login.enrolled");
       notice.hidden = false;
       askForCode();
-    });
+    }, "totp.required");
   } catch (failure) {
     say(note, known(failure.code) ? failure.code : "unforeseen");
     await captcha.reload();

@@ -5,6 +5,9 @@ import { call } from "./api.js";
 // Passkeys belong to a name: browsers give none to an address such as 127.0.0.1.
 const isAddress = /^[\d.]+$|:/.test(location.hostname);
 
+/** This page under the name of the machine itself, if it was opened by a number that means the same. */
+export const byName = /^127\.|^\[::1\]$/.test(location.hostname) ? Object.assign(new URL(location.href), { hostname: "localhost", hash: "" }) : null;
+
 /** Whether this browser can do it: under a name, on https or localhost, and new enough to read the service's JSON. */
 export const able = !isAddress && Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON);
 

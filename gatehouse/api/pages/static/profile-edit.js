@@ -1,6 +1,6 @@
 // Editing one's own nickname and picture.
 
-import { open } from "./dialog.js";
+import { dialogForm, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { busy, clear, complain, complainInWords, prepare } from "./fields.js";
 import { succeed } from "./toast.js";
@@ -14,15 +14,15 @@ export function editProfile({ nickname, avatar }, saved, report) {
   const picture = field("profile.avatar", "edit-avatar", ALLOWED.test(avatar) ? avatar : "", { maxlength: 1024, inputmode: "url" });
   const save = make("button", { class: "button", t: "dialog.save" });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
-  const form = make("form", { method: "post", novalidate: true }, name.box, picture.box, make("div", { class: "acts" }, cancel, save));
+  const form = dialogForm([name.box, picture.box], null, cancel, save);
   const dialog = open("profile.edit", {}, form);
   prepare(form);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     clear(name.input, picture.input);
     const values = { nickname: name.input.value.trim(), avatar: picture.input.value.trim() };
-    if (!values.nickname) return complain(name.input, "needed.nickname");
-    if (values.avatar && !ALLOWED.test(values.avatar)) return complain(picture.input, "profile.avatar.bad");
+    if (!values.nickname) return complain(name.input, "needed.nickname"), name.input.focus();
+    if (values.avatar && !ALLOWED.test(values.avatar)) return complain(picture.input, "profile.avatar.bad"), picture.input.focus();
     busy(save, true);
     try {
       await ask("PUT", "users/profile", values);

@@ -6,7 +6,10 @@ import { ask } from "./tokens.js";
 import { say } from "./words.js";
 
 // Any of these opens a part of the administration.
-const ADMIN_PERMS = /^sys:(user|role|dept|session|log|setting):list$/;
+const ADMIN_PERMS = /^sys:(user|role|dept|session|log|config):list$/;
+
+// As `auth/perms.py` has them.
+const CURRENT_ACTIONS = { query: "list", add: "create", edit: "update", reset: "reset-password" };
 
 const at = (id) => document.getElementById(id);
 
@@ -28,8 +31,9 @@ export async function loadProfile() {
   at("to-admin").hidden = !at("to-admin").hasAttribute("href") || !user.perms.some((perm) => ADMIN_PERMS.test(perm));
   showAvatar(user);
   at("roles").replaceChildren(...chips(user.roles));
-  at("perms").replaceChildren(...groups(user.perms));
-  at("perms-count").textContent = user.perms.length;
+  const perms = [...new Set(user.perms.map(current))].sort();
+  at("perms").replaceChildren(...groups(perms));
+  at("perms-count").textContent = perms.length;
   at("nickname").closest("section").removeAttribute("aria-busy");
 }
 
@@ -61,7 +65,13 @@ function chips(texts) {
   return [none];
 }
 
-/** Perms by what they are about: `sys:user:add` is `add` under `sys:user`. */
+/** A perm of Gatehouse has an older name as well, for older consoles; it is one perm all the same. */
+function current(perm) {
+  const older = perm.match(/^(sys:.*:)(query|add|edit|reset)$/);
+  return older ? older[1] + CURRENT_ACTIONS[older[2]] : perm;
+}
+
+/** Perms by what they are about: `sys:user:create` is `create` under `sys:user`. */
 function groups(perms) {
   const grouped = new Map();
   for (const perm of perms) {

@@ -99,7 +99,7 @@ async function endOthers() {
   await ending(async () => {
     const { ended } = await ask("DELETE", "users/me/sessions");
     if (ended === 0) return ["sessions.ended.none"];
-    return ended === 1 ? ["sessions.ended.one"] : ["sessions.ended.many", { count: ended }];
+    return ["sessions.ended", { count: ended }];
   });
 }
 

@@ -12,6 +12,16 @@ export function date(time) {
   return new Intl.DateTimeFormat(locale(), form).format(moment);
 }
 
+/** With seconds and the time zone, for somebody who compares it with another log. */
+export function moment(time) {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "long" }).format(time);
+}
+
+/** The service's `2026-11-17 09:00:00`, which is UTC. */
+export function utc(time) {
+  return new Date(`${time.replace(" ", "T")}Z`);
+}
+
 /** "3 hours ago"; null within the last minute, for which each place has its own words. */
 export function ago(time) {
   const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);

@@ -17,8 +17,12 @@ async function load(wanted) {
   return answer.json();
 }
 
+/** `{count}` is filled in, and `{count:user|users}` is the first of the two where that is one. */
 export function word(key, given = {}) {
-  return (words[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
+  return (words[key] ?? key).replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, name, one, many) => {
+    if (many === undefined) return given[name] ?? whole;
+    return String(given[name]) === "1" ? one : many;
+  });
 }
 
 /** Put words into an element, now and after every switch of the language. No key empties it. */

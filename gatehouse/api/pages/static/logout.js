@@ -1,0 +1,21 @@
+// The button that logs out, at the top of the account page and of the administration.
+
+import { ask, leave } from "./tokens.js";
+
+/** `mayGo` is asked first: the page may have something unsaved. */
+export function prepareLogout(report, mayGo = () => true) {
+  const button = document.getElementById("logout");
+  button.addEventListener("click", async () => {
+    if (!(await mayGo())) return;
+    button.disabled = true;
+    try {
+      await ask("POST", "auth/logout");
+      leave("left");
+    } catch (failure) {
+      if (failure.code === "A0230") leave("left");
+      else report(failure);
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
