@@ -331,6 +331,22 @@ def test_the_audit_is_searched_and_exported(admin: Page) -> None:
     assert "login" in Path(download.value.path()).read_text(encoding="utf-8-sig")
 
 
+def test_an_exported_name_is_no_formula(admin: Page, running: Running) -> None:
+    key = secrets.token_hex(4)
+    for sign in "＝＋－＠":
+        added = running.cli("user", "add", "--password-stdin", "--", f"{sign}{key}", stdin=PASSWORD + "\n")
+        assert added.returncode == 0, added.stderr
+        with running.client() as client:
+            client.post(LOGIN, json=credentials(client, username=f"{sign}{key}")).raise_for_status()
+    part(admin, "Audit")
+    admin.get_by_role("searchbox").fill(key)
+    expect(admin.locator("tbody tr").filter(has_text="Login")).to_have_count(4)
+    with admin.expect_download() as download:
+        admin.get_by_role("button", name="Export CSV").click()
+    written = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    assert [sign for sign in "＝＋－＠" if f'"\'{sign}{key}"' not in written] == []
+
+
 def test_the_audit_is_filtered_by_kind_and_day_and_an_event_is_opened(admin: Page, running: Running) -> None:
     with running.client() as client:
         client.post(LOGIN, json=credentials(client, username="admin", password="wrong password"))

@@ -127,8 +127,8 @@ async function exported(path) {
   succeed("audit.exported", { count: rows.length });
 }
 
-/** A cell of a CSV file. One that a spreadsheet would take for a formula is made text. */
+/** A cell of a CSV file. One that a spreadsheet would take for a formula, also in full-width characters, is made text. */
 function quoted(value) {
   const text = String(value ?? "");
-  return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  return `"${(/^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 }
