@@ -84,7 +84,7 @@ def test_guesses_at_tickets_end_and_are_recorded(tmp_path: Path) -> None:
         guesses = [on_phone(gatehouse, what, "made-up", phone).code for what in ("scan", "confirm", "refuse") * 3]
         assert (guesses[0], guesses[-1]) == ("A0242", "A0502")
         assert exchange(gatehouse, "made-up").code == "A0242"
-        assert gatehouse.service.audit.counts["ticket.refused", "qr"] == 10
+        assert gatehouse.service.audit.counts["ticket.refused", "qr"] == guesses.count("A0242") + 1
 
 
 def test_refused_on_the_phone(gatehouse: InProcess, ticket: str) -> None:
