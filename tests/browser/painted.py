@@ -50,7 +50,7 @@ UNREADABLE = """() => {
   }
 
   const LINE = [[0.5, 0.5], [0, 0.5], [1, 0.5], [0.5, 0.25], [0.5, 0.75]];
-  const CONTROL = [[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]];
+  const CONTROL = [[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75], [0.5, 0.05], [0.5, 0.95]];
 
   function judgeText(node) {
     const owner = node.parentElement;
@@ -69,7 +69,7 @@ UNREADABLE = """() => {
   function judgeControl(control) {
     if (!seen(control)) return;
     const place = () => control.getBoundingClientRect();
-    const name = control.getAttribute("aria-label") || control.textContent.trim() || control.id || control.name;
+    const name = control.getAttribute("aria-label") || control.textContent.trim() || control.id || control.name || "";
     const kind = `${control.localName} "${name.slice(0, 60)}"`;
     reach(control, place);
     const inline = control.localName === "a" && getComputedStyle(control).display === "inline";
@@ -87,7 +87,7 @@ UNREADABLE = """() => {
   for (const root of roots) {
     const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) judgeText(texts.currentNode);
-    root.querySelectorAll("a[href], button, input, select, textarea, summary").forEach(judgeControl);
+    root.querySelectorAll("a[href], button, input, select, textarea, summary, label:has(input)").forEach(judgeControl);
   }
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > innerWidth) problems.push(`the page is ${scrollWidth} wide, the screen ${innerWidth}`);

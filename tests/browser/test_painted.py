@@ -142,8 +142,9 @@ def test_an_app_is_set_up_because_it_is_required(reading: Reading, serving: Serv
 
 @pytest.mark.parametrize("look", OFTEN)
 def test_users(administrator: Callable[..., Reader], running: Running, look: tuple[str, str]) -> None:
-    reader, page, name = administrator(look), None, add_person(running)
-    page = reader.page
+    reader, name = administrator(look), add_person(running)
+    page, longest = reader.page, secrets.token_hex(32)
+    running.cli("user", "add", longest, "--nickname", longest.upper(), "--random-password")
     with running.client() as client:
         login(client, username=name)
     reader.part("users")
@@ -172,7 +173,9 @@ def test_users(administrator: Callable[..., Reader], running: Running, look: tup
     for words in ("users.link", "factor.title", "users.sessions", "users.delete"):
         reader.opens(words)
         reader.close()
-    reader.top.locator("input").first.fill("")
+    username = reader.top.locator("input").first
+    username.fill("")
+    expect(username).to_have_value("")
     reader.refused("users.edit")
 
 

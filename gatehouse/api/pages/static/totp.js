@@ -13,12 +13,13 @@ export function enrol({ secret, uri, qrCode }, confirm, done, why) {
   const message = make("p", { class: "message", id: "totp-code-message", role: "alert" });
   const submit = make("button", { class: "button", t: "totp.confirm" });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
+  // A phone cannot scan its own screen.
+  const link = make("a", { class: "quiet lined by-touch", href: uri, t: "totp.open" });
   const form = dialogForm(
     [
       why && make("p", { class: "notice", t: why }),
       make("p", { class: "muted", t: "totp.scan" }),
-      // A phone cannot scan its own screen.
-      make("a", { class: "quiet lined by-touch", href: uri, t: "totp.open" }),
+      link,
       make("img", { class: "qr", src: qrCode, alt: word("totp.qr"), width: 180, height: 180 }),
       make("div", { class: "secret-line" }, make("p", { class: "muted" }, make("span", { t: "totp.secret" }), " ", make("code", { class: "secret" }, secret.replace(/(.{4})(?=.)/g, "$1 "))), copyButton(secret, { words: "totp.copy" })),
       make("div", { class: "field" }, make("label", { for: "totp-code", t: "totp.code" }), code),
@@ -29,7 +30,7 @@ export function enrol({ secret, uri, qrCode }, confirm, done, why) {
   );
   const dialog = open("totp.title", {}, form);
   // On a phone the keyboard would hide what there is to do first.
-  if (matchMedia("(pointer: fine)").matches) code.focus();
+  (matchMedia("(pointer: coarse)").matches ? link : code).focus();
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (submit.getAttribute("aria-disabled") === "true") return;
@@ -42,6 +43,7 @@ export function enrol({ secret, uri, qrCode }, confirm, done, why) {
       busy(submit, false);
       message.textContent = failure.message || word("unforeseen");
       code.select();
+      code.scrollIntoView({ block: "end" });
     }
   });
 }
