@@ -14,6 +14,7 @@ from gatehouse.auth.refusals import AccessTokenInvalid
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
+    from gatehouse.auth.sessions.tokens import Claims
     from gatehouse.service import Service
 
 INACTIVE = b'{"active":false}'
@@ -57,10 +58,16 @@ class IntrospectionEndpoint:
                 "aud": self._audience,
                 "iat": int(principal.claims.issued),
                 "exp": int(principal.claims.expires),
-                "auth_time": principal.claims.authenticated,
-                "amr": principal.claims.methods,
+                **_proof(principal.claims),
             }
         )
+
+
+def _proof(claims: Claims) -> dict[str, object]:
+    """How and when the session was proven; a token that 0.1.0 has issued does not say."""
+    if claims.authenticated is None:
+        return {}
+    return {"auth_time": int(claims.authenticated), "amr": claims.methods}
 
 
 def unknown_service(realm: str) -> Response:
