@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 import httpx
+import jwt
 import pytest
 
 from gatehouse.verify import Forbidden, Introspector, TokenInvalid, Unavailable
@@ -47,6 +48,12 @@ def test_roles_and_perms_are_known(url: str, key: str, token: str) -> None:
     with pytest.raises(Forbidden):
         principal.require("sys:user:add", "no:such:perm")
     assert asyncio.run(Introspector(url, key).check_async(token)) == principal
+
+
+def test_how_and_when_the_session_was_proven_is_known(url: str, key: str, token: str, client: httpx.Client) -> None:
+    claims = jwt.decode(token, options={"verify_signature": False})
+    told = client.post(url, data={"token": token}, headers={"Authorization": f"Bearer {key}"}).json()
+    assert (told["amr"], told["auth_time"]) == (["pwd"], claims["auth_time"])
 
 
 def test_a_logout_shows_at_once(url: str, key: str, token: str, client: httpx.Client) -> None:
