@@ -81,6 +81,8 @@ class EndedSessionsEndpoints:
             change = self._feed.change
             at = self._clock()
             page = await self._feed.read(position)
+            if position is None and page.missing_before is None:
+                page = page._replace(missing_before=self._longest_token_life.unknown_before())
             more = len(page.entries) == PAGE_SIZE
             position = page.position
             yield _events(page, None if more else {"at": at, "keep": self._kept_seconds()})
