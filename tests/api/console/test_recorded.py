@@ -1,7 +1,8 @@
 """What real consoles sent from login to logout, sent to a running service: every call succeeds, in the shape they read.
 
-Recorded in Chromium: `recorded_current.json` from vue3-element-admin 4.8.0, `recorded_older.json` from 2.18.6. A first
-start numbers everything in the same order again, so the ids that a console sent back still fit.
+Recorded in Chromium: `recorded_current.json` from vue3-element-admin 4.8.0, `recorded_older.json` from 2.18.6,
+`recorded_oldest.json` from 2.11.5. A first start numbers everything in the same order again, so the ids that a console
+sent back still fit.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def fits(value: Any, shape: Any, where: str) -> None:
         assert value is None or isinstance(value, KINDS[shape]), f"{where} is {value!r} and not {shape}"
 
 
-def test_both_generations_are_recorded() -> None:
-    assert [path.stem for path in RECORDINGS] == ["recorded_current", "recorded_older"]
+def test_every_generation_is_recorded() -> None:
+    assert [path.stem for path in RECORDINGS] == ["recorded_current", "recorded_older", "recorded_oldest"]
 
 
 @pytest.fixture
