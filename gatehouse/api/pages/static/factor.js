@@ -83,7 +83,7 @@ function withProof({ title, withCode = false, withPasskey = false, named = false
   const go = async (proof) => {
     if (submit.getAttribute("aria-disabled") === "true") return;
     busy(submit, true);
-    message.textContent = "";
+    say(message, "");
     try {
       const given = await proof();
       await work({ ...given, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }, name ? name.input.value.trim() : "");
@@ -96,7 +96,8 @@ function withProof({ title, withCode = false, withPasskey = false, named = false
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    go(async () => ({ currentPassword: password.input.value }));
+    if (!password.input.value) return say(message, "needed.current"), password.input.focus();
+    return go(async () => ({ currentPassword: password.input.value }));
   });
 }
 
