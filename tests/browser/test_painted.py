@@ -64,9 +64,10 @@ class Reader(NamedTuple):
         self.judge(where=f"{where}, refused")
 
     def close(self) -> None:
-        before = self.page.locator("dialog[open]").count()
+        """Until the element is gone, too: only then does the focus go back, which disturbs whoever types meanwhile."""
+        before = self.page.locator("dialog").count()
         self.page.keyboard.press("Escape")
-        expect(self.page.locator("dialog[open]")).to_have_count(before - 1)
+        expect(self.page.locator("dialog")).to_have_count(before - 1)
 
     def part(self, name: str) -> None:
         self.page.goto(f"{self.visit.url}/admin#{name}")
@@ -173,9 +174,7 @@ def test_users(administrator: Callable[..., Reader], running: Running, look: tup
     for words in ("users.link", "factor.title", "users.sessions", "users.delete"):
         reader.opens(words)
         reader.close()
-    username = reader.top.locator("input").first
-    username.fill("")
-    expect(username).to_have_value("")
+    reader.top.locator("input").first.fill("")
     reader.refused("users.edit")
 
 

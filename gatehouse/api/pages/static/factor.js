@@ -86,7 +86,7 @@ function withProof({ title, withPasskey = true, named = false }, work) {
   const go = async (proof) => {
     if (submit.getAttribute("aria-disabled") === "true") return;
     busy(submit, true);
-    message.textContent = "";
+    say(message, "");
     let given = {};
     try {
       given = await proof();
@@ -100,8 +100,9 @@ function withProof({ title, withPasskey = true, named = false }, work) {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (passkeyOnly) byPasskey();
-    else go(async () => ({ currentPassword: password.input.value, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
+    if (passkeyOnly) return byPasskey();
+    if (!password.input.value) return say(message, "needed.current"), password.input.focus();
+    return go(async () => ({ currentPassword: password.input.value, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
   });
 }
 
