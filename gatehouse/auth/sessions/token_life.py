@@ -2,9 +2,9 @@
 
 A token lives as long as GATEHOUSE_ACCESS_TTL said when it was issued. A lower setting, after a restart or on another
 node, does not shorten it. So each life in force is stored in the state with the time when its last token has expired,
-and every node renews its own. Where nothing is stored, as after an upgrade or when the state was lost, earlier lives are
-unknown, and so are the sessions that had ended before: the longest that the setting allows is assumed until tokens of
-that life have expired, and a new follower is told from when on ends are known.
+and every node renews its own. Where nothing is stored, as after an upgrade or when the state was lost, earlier lives
+are unknown, and so are the sessions that had ended before: the longest that the setting allows is assumed until tokens
+of that life have expired, and a new follower is told from when on ends are known.
 """
 
 from __future__ import annotations
