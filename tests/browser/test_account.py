@@ -27,7 +27,7 @@ def test_the_profile_is_there(visit: Visit) -> None:
     expect(page.locator("#perms").get_by_text("reset-password")).to_be_visible()
 
 
-def test_a_perm_with_two_names_is_counted_once(desk: Visit) -> None:
+def test_a_perm_with_several_names_is_counted_once(desk: Visit) -> None:
     page = desk.logged_in()
     shown = page.locator("#perms li").all_inner_texts()
     expect(page.locator("#perms-count")).to_have_text(str(len(shown)))

@@ -64,7 +64,8 @@ def test_a_login_takes_the_same_work_for_every_name(
         return check(stored, password)
 
     async def looked_up(query: object, **values: object) -> object:
-        asked.append(str(query))
+        if "outbox" not in str(query):  # asked for every two seconds, whoever logs in
+            asked.append(str(query))
         return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(hash_pool, "verify_password", counted)

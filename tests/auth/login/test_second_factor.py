@@ -409,7 +409,8 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
     fetch_rows, unseal = gatehouse.service.database.fetch_rows, TotpVault.open
 
     async def looked_up(_database: object, query: object, **values: object) -> object:
-        asked.append(str(query))
+        if "outbox" not in str(query):  # asked for every two seconds, whoever logs in
+            asked.append(str(query))
         return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
     def opened(vault: TotpVault, user: int, sealed: bytes) -> bytes:

@@ -9,7 +9,7 @@ import { say } from "./words.js";
 const ADMIN_PERMS = /^sys:(user|role|dept|session|log|config):list$/;
 
 // As `auth/perms.py` has them.
-const CURRENT_ACTIONS = { query: "list", add: "create", edit: "update", reset: "reset-password" };
+const CURRENT_ACTIONS = { query: "list", add: "create", edit: "update", reset: "reset-password", reset_pwd: "reset-password" };
 
 const at = (id) => document.getElementById(id);
 
@@ -65,10 +65,10 @@ function chips(texts) {
   return [none];
 }
 
-/** A perm of Gatehouse has an older name as well, for older consoles; it is one perm all the same. */
+/** A perm of Gatehouse may have older names, for older consoles; it is one perm all the same. */
 function current(perm) {
-  const older = perm.match(/^(sys:.*:)(query|add|edit|reset)$/);
-  return older ? older[1] + CURRENT_ACTIONS[older[2]] : perm;
+  const [, about, action] = perm.match(/^(sys:.*:)(\w+)$/) ?? [];
+  return action in CURRENT_ACTIONS ? about + CURRENT_ACTIONS[action] : perm;
 }
 
 /** Perms by what they are about: `sys:user:create` is `create` under `sys:user`. */
