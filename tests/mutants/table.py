@@ -41,6 +41,7 @@ CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
 SECOND_FACTOR = "gatehouse/auth/login/second_factor.py"
 LOCKOUT = "gatehouse/auth/limits/lockout.py"
+EFFECTS = "gatehouse/auth/accounts/effects.py"
 USERS = "gatehouse/auth/accounts/users.py"
 APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
@@ -55,6 +56,8 @@ THROTTLE_TESTS = "tests/auth/limits/test_throttle.py"
 ADDRESS_TESTS = "tests/auth/limits/test_one_address.py"
 ESCALATION_TESTS = "tests/api/console/test_escalation.py"
 RANK_TESTS = "tests/api/console/test_rank.py"
+PROOF_TESTS = "tests/auth/sessions/test_proof.py"
+OUTBOX_TESTS = "tests/auth/accounts/test_outbox.py"
 AUDIT_TESTS = "tests/auth/test_audit.py"
 PASSWORD_TESTS = "tests/auth/accounts/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
@@ -295,9 +298,54 @@ FEED = (
     Mutant(
         "followers keep an ended session for the longest life in force on any node",
         "gatehouse/auth/sessions/token_life.py",
-        "self.seconds = max(lives)",
-        "self.seconds = self._access_ttl",
+        "self.seconds, self._since = max(lives), since",
+        "self.seconds, self._since = self._access_ttl, since",
         ("tests/api/test_ended_sessions.py::test_what_a_follower_shall_keep_is_the_longest_life_in_force_on_any_node",),
+    ),
+)
+
+PROOFS_AND_TRACES = (
+    Mutant(
+        "a required factor ends a session without one on the next request",
+        AUTHENTICATOR,
+        "        if self._session_policy.requires_some and not",
+        "        if False and not",
+        (f"{PROOF_TESTS}::test_a_role_that_needs_a_factor_ends_a_session_without_one_on_the_next_request",),
+    ),
+    Mutant(
+        "a required factor holds at a refresh and an exchange",
+        AUTHENTICATOR,
+        "        if not await self._session_policy.accepts(profile, unpack_methods(session.proof)):",
+        "        if False:",
+        (f"{PROOF_TESTS}::test_at_a_refresh_as_well",),
+    ),
+    Mutant(
+        "a QR code proves no more than the session that confirmed it",
+        "gatehouse/auth/sessions/proof.py",
+        "return (*methods, Method.QR) if methods else ()",
+        "return (*methods, Method.CODE, Method.QR)",
+        (f"{PROOF_TESTS}::test_a_qr_code_carries_no_further_than_the_session_that_confirms_it",),
+    ),
+    Mutant(
+        "the event of a change is written with it",
+        EFFECTS,
+        "            await transaction.record(change.entries)\n",
+        "",
+        (f"{OUTBOX_TESTS}::test_a_change_while_state_is_full_is_recorded_and_takes_effect_when_it_is_back",),
+    ),
+    Mutant(
+        "what state could not be told is delivered later",
+        "gatehouse/auth/outbox.py",
+        "        await self._kinds[delivery.kind](delivery)\n        await self._store.remove(delivery.id)\n",
+        "        await self._store.remove(delivery.id)\n        await self._kinds[delivery.kind](delivery)\n",
+        (f"{OUTBOX_TESTS}::test_a_change_while_state_is_full_is_recorded_and_takes_effect_when_it_is_back",),
+    ),
+    Mutant(
+        "a sheet is authorised again when its turn comes",
+        "gatehouse/api/endpoints/console/user_sheets.py",
+        '            principal = await self._authorize_again(request, "sys:user:import")\n',
+        "            principal = _principal\n",
+        ("tests/api/console/test_user_sheets.py::test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody",),
     ),
 )
 
@@ -789,6 +837,7 @@ MUTANTS = (
     *LOGOUT,
     *ACCESS_TOKENS,
     *FEED,
+    *PROOFS_AND_TRACES,
     *CAPTCHAS,
     *SECOND_FACTORS,
     *LIMITS,
