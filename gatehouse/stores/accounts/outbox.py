@@ -56,17 +56,17 @@ class OutboxStore:
         """The delivery that is due the longest, which nobody else gets before `until`."""
         if not await self._database.fetch_rows(_ANY_DUE, now=now):
             return None  # the usual case, and one read
-        first = select(outbox.c.id).where(outbox.c.due <= now).order_by(outbox.c.due).limit(1)
+        columns = (outbox.c.id, outbox.c.kind, outbox.c.payload, outbox.c.created, outbox.c.attempts)
+        first = select(*columns).where(outbox.c.due <= now).order_by(outbox.c.due).limit(1)
         async with self._database.writing() as db:
-            # Two nodes that claim at once wait for each other here, and the second finds it claimed.
-            row = await db.execute(
-                update(outbox)
-                .where(outbox.c.id.in_(first.with_for_update(skip_locked=True)))
-                .values(due=until, attempts=outbox.c.attempts + 1)
-                .returning(outbox.c.id, outbox.c.kind, outbox.c.payload, outbox.c.created, outbox.c.attempts)
-            )
-            claimed = row.one_or_none()
-        return Delivery(*claimed) if claimed else None
+            # What another node is claiming in this moment is skipped.
+            row = (await db.execute(first.with_for_update(skip_locked=True))).one_or_none()
+            if row is None:
+                return None
+            delivery = Delivery(*row)._replace(attempts=row.attempts + 1)
+            values = {"due": until, "attempts": delivery.attempts}
+            await db.execute(update(outbox).where(outbox.c.id == delivery.id).values(values))
+        return delivery
 
     async def remove(self, delivery: int) -> None:
         async with self._database.writing() as db:
