@@ -17,12 +17,12 @@ from gatehouse.stores.accounts.users import NewUser
 from gatehouse.transfer.export import export
 from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.files import UserFile
-from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.rows import Source, Summary
 from gatehouse.transfer.youlai import open_youlai
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 from tests.transfer.console import NEW, OLD, Version, sample_console
+from tests.transfer.importing import importer
 
 COLUMNS = {
     "route_name": "VARCHAR(255)", "route_path": "VARCHAR(128)", "component": "VARCHAR(128)", "icon": "VARCHAR(64)",
@@ -64,30 +64,13 @@ def old_console(path: Path, version: Version) -> str:
 
 
 def bring(gatehouse: InProcess, source: Source, *, dry_run: bool = False) -> Summary:
-    service = gatehouse.service
-    importer = Importer(
-        database=service.database,
-        state=service.state,
-        sessions=service.sessions,
-        outbox=service.outbox,
-        clock=service.clock,
-        dry_run=dry_run,
-    )
-    return gatehouse.run(importer.run(source))
+    return gatehouse.run(importer(gatehouse, dry_run=dry_run).run(source))
 
 
 def bring_youlai(gatehouse: InProcess, url: str, *, dry_run: bool = False) -> Summary:
     async def work() -> Summary:
-        service = gatehouse.service
         async with open_youlai(url) as source:
-            return await Importer(
-                database=service.database,
-                state=service.state,
-                sessions=service.sessions,
-                outbox=service.outbox,
-                clock=service.clock,
-                dry_run=dry_run,
-            ).run(source)
+            return await importer(gatehouse, dry_run=dry_run).run(source)
 
     return gatehouse.run(work())
 

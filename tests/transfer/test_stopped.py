@@ -18,10 +18,10 @@ from gatehouse.os_user import os_user
 from gatehouse.stores.accounts.bulk import Batch, Bulk
 from gatehouse.stores.accounts.outbox import NewDelivery
 from gatehouse.transfer.files import UserFile
-from gatehouse.transfer.importer import Importer
 from tests.support.inprocess import InProcess
 from tests.transfer.conftest import Place
 from tests.transfer.console import sample_console
+from tests.transfer.importing import importer
 
 PEOPLE = 8000
 
@@ -56,18 +56,10 @@ def test_sessions_of_an_old_password_are_gone_if_the_run_stops_after_the_new_one
         raise KeyboardInterrupt
 
     with InProcess(tmp_path / "data") as gatehouse:
-        service, token = gatehouse.service, gatehouse.login().data["accessToken"]
-        importer = Importer(
-            database=service.database,
-            state=service.state,
-            sessions=service.sessions,
-            outbox=service.outbox,
-            clock=service.clock,
-            overwrite_passwords=True,
-        )
+        token = gatehouse.login().data["accessToken"]
         monkeypatch.setattr(Bulk, "write_users", stop_after)
         with pytest.raises(KeyboardInterrupt):
-            gatehouse.run(importer.run(UserFile(file)))
+            gatehouse.run(importer(gatehouse, overwrite_passwords=True).run(UserFile(file)))
         assert gatehouse.me(token).status == 401
 
 
@@ -75,15 +67,7 @@ def test_an_import_is_recorded_with_who_ran_it_and_not_as_done_by_the_imported(t
     file = tmp_path / "people.jsonl"
     file.write_text(json.dumps({"username": "ann", "nickname": "Ann"}) + "\n")
     with InProcess(tmp_path / "data") as gatehouse:
-        service = gatehouse.service
-        importer = Importer(
-            database=service.database,
-            state=service.state,
-            sessions=service.sessions,
-            outbox=service.outbox,
-            clock=service.clock,
-        )
-        gatehouse.run(importer.run(UserFile(file)))
+        gatehouse.run(importer(gatehouse).run(UserFile(file)))
         token = gatehouse.login().data["accessToken"]
         [row] = gatehouse.request("GET", "/api/v1/logs", query={"keywords": "user.added"}, token=token).data["list"]
         assert (row["operatorName"], row["operatorId"]) == (f"import ({os_user()})", "")
