@@ -9,10 +9,10 @@ from gatehouse.auth.factors.code_verifier import CodeVerifier
 from gatehouse.auth.factors.enrolment import CONFIRM_SECONDS, Enrolment
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
+from gatehouse.auth.factors.owner_proof import OwnerProof
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.policy import FactorMode, FactorPolicy, SessionPolicy
-from gatehouse.auth.factors.proof import OwnerProof
 from gatehouse.auth.factors.vault import TotpVault
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin

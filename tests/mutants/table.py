@@ -406,14 +406,14 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "with an app the password alone changes no factor",
-        "gatehouse/auth/factors/proof.py",
+        "gatehouse/auth/factors/owner_proof.py",
         "        if stored is not None and stored.confirmed is not None:\n",
         "        if stored is not None and proof.code:\n",
         ("tests/auth/factors/test_passkeys.py::test_with_an_app_the_password_alone_changes_no_factor",),
     ),
     Mutant(
         "with passkeys and no app the password alone changes no factor",
-        "gatehouse/auth/factors/proof.py",
+        "gatehouse/auth/factors/owner_proof.py",
         "        elif await self._passkeys.of_user(principal.claims.user):\n",
         "        elif not principal.claims.user:\n",
         ("tests/auth/factors/test_passkeys.py::test_with_passkeys_and_no_app_the_password_alone_changes_no_factor",),

@@ -17,7 +17,7 @@ from gatehouse.api.contract.passkeys import (
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.endpoints.tokens import tokens_response
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.factors.proof import Proof
+from gatehouse.auth.factors.owner_proof import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -14,14 +14,14 @@ from gatehouse.auth.audit import Audit, ClientInfo, Event
 from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.factors import recovery, totp
 from gatehouse.auth.factors.codes import read_code
-from gatehouse.auth.factors.proof import Proof
+from gatehouse.auth.factors.owner_proof import Proof
 from gatehouse.auth.refusals import AlreadyEnrolled, EnrolmentVoid, NoSuchFactor, SecondFactorCodeWrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.factors.code_verifier import CodeVerifier
-    from gatehouse.auth.factors.proof import OwnerProof
+    from gatehouse.auth.factors.owner_proof import OwnerProof
     from gatehouse.auth.factors.vault import TotpVault
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.accounts.factors import Factors, StoredTotp
