@@ -8,7 +8,7 @@ from random import Random
 
 import httpx
 
-from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.management.accounts import Accounts
 from gatehouse.stores.errors import StoreError
 from tests.faults.history import History, Operation, Outcome, What
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer

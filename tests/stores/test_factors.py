@@ -7,15 +7,15 @@ import asyncio
 import pytest
 from sqlalchemy import delete
 
-from gatehouse.auth.factors.vault import TotpVault, open_totp, seal_totp
-from gatehouse.auth.keys.ring import KeyRing
+from gatehouse.auth.factors.totp_secrets import TotpVault, open_totp, seal_totp
+from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.keys.sealing import WrongSecret
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.departments import Departments
-from gatehouse.stores.accounts.factors import Factors, StoredTotp
-from gatehouse.stores.accounts.keys import Keys
-from gatehouse.stores.accounts.schema import users
-from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.stores.database.code_factors import Factors, StoredTotp
+from gatehouse.stores.database.departments import Departments
+from gatehouse.stores.database.schema import users
+from gatehouse.stores.database.signing_keys import Keys
+from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.users import NewUser, Users
 
 DIGESTS = [bytes([n]) * 32 for n in range(10)]
 

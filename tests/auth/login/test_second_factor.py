@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.factors.vault import TotpVault
+from gatehouse.auth.factors.totp_secrets import TotpVault
 from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.management.authority import OPERATOR
 from gatehouse.settings import SettingsError, load
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.factors import App, enrol
 from tests.support.inprocess import Answer, InProcess
 from tests.support.meanwhile import during
