@@ -13,7 +13,7 @@ from gatehouse.auth.factors.own_passkeys import OwnPasskeys
 from gatehouse.auth.factors.owner_proof import OwnerProof
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
 from gatehouse.auth.factors.passkeys import Ceremonies
-from gatehouse.auth.factors.totp_secrets import TotpVault
+from gatehouse.auth.factors.totp_secrets import TotpSecrets
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.second_factor import SecondFactor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class FactorServices(NamedTuple):
-    vault: TotpVault
+    vault: TotpSecrets
     at_login: SecondFactor
     enrolment: Enrolment
     forced_enrolment: ForcedEnrolment
@@ -39,7 +39,7 @@ class FactorServices(NamedTuple):
 def open_factors(core: Core, reauthentication: Reauthentication) -> FactorServices:
     settings = core.settings
     policy = FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles))
-    vault = TotpVault(core.ring, core.stores.factors)
+    vault = TotpSecrets(core.ring, core.stores.factors)
     verifier = CodeVerifier(factors=core.stores.factors, vault=vault, state=core.state, clock=core.clock)
     tickets = UserTickets(core.ring, "enrolment tickets", CONFIRM_SECONDS, core.stores.users, core.clock)
     ceremonies = Ceremonies(ring=core.ring, state=core.state, clock=core.clock, public_url=settings.public_url)
@@ -85,7 +85,7 @@ def _open_second_factor(core: Core, policy: FactorPolicy, verifier: CodeVerifier
     )
 
 
-def _open_enrolment(core: Core, vault: TotpVault, verifier: CodeVerifier, proof: OwnerProof) -> Enrolment:
+def _open_enrolment(core: Core, vault: TotpSecrets, verifier: CodeVerifier, proof: OwnerProof) -> Enrolment:
     return Enrolment(
         factors=core.stores.factors,
         vault=vault,

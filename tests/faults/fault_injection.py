@@ -1,4 +1,4 @@
-"""The nemesis: one after the other, it does to nodes and servers what happens to them in a bad year."""
+"""Injects faults: kills, pauses and restarts nodes and servers, one after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.running import Running
 from tests.support.waiting import wait_until
 
 
-class Nemesis:
+class FaultInjector:
     def __init__(self, random: Random, nodes: list[Running], servers: dict[str, PostgresServer | RedisServer]) -> None:
         self.random = random
         self.nodes = nodes

@@ -1,4 +1,4 @@
-"""Puts a run together: servers, nodes, clients and nemesis in, a history with its verdict out."""
+"""Puts a run together: servers, nodes, clients and injector in, a history with its verdict out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gatehouse.stores.database.users import NewUser
 from tests.faults.checker import Violation, check
 from tests.faults.clients import Client, change_accounts
 from tests.faults.engine_sets import started
-from tests.faults.fault_injection import Nemesis
+from tests.faults.fault_injection import FaultInjector
 from tests.faults.history import History, Operation
 from tests.support.running import PASSWORD, Running, environment
 
@@ -93,11 +93,11 @@ def run(
             for node in running:
                 node.start()
             began = time.monotonic()
-            nemesis = Nemesis(Random(seed), running, engine_set.servers)
+            injector = FaultInjector(Random(seed), running, engine_set.servers)
             environ = environment(engine_set.folders[0], 1, **settings)
             urls = [node.url for node in running]
-            history = asyncio.run(_live(environ, seed, nemesis, urls, seconds, faults, progress))
-            return Report(engines, seed, time.monotonic() - began, nemesis.done, history, check(history))
+            history = asyncio.run(_live(environ, seed, injector, urls, seconds, faults, progress))
+            return Report(engines, seed, time.monotonic() - began, injector.done, history, check(history))
         finally:
             for node in running:
                 if node.process is not None and node.process.poll() is None:
@@ -107,7 +107,7 @@ def run(
 async def _live(
     environ: dict[str, str],
     seed: int,
-    nemesis: Nemesis,
+    injector: FaultInjector,
     urls: list[str],
     seconds: float,
     faults: int,
@@ -125,10 +125,10 @@ async def _live(
                 group.create_task(client.live(stop))
             group.create_task(change_accounts(operator.accounts, Random(seed), history, USERS, stop))
             until = time.monotonic() + seconds
-            while time.monotonic() < until or nemesis.done.total() < faults:
-                name = await asyncio.to_thread(nemesis.record_failure)
-                progress(f"{history.now():6.0f} s  fault {nemesis.done.total()}: {name}")
-                await asyncio.to_thread(nemesis.rest)
+            while time.monotonic() < until or injector.done.total() < faults:
+                name = await asyncio.to_thread(injector.record_failure)
+                progress(f"{history.now():6.0f} s  fault {injector.done.total()}: {name}")
+                await asyncio.to_thread(injector.rest)
             await asyncio.sleep(QUIET_SECONDS)
             stop.set()
     finally:

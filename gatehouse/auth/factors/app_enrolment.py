@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.factors.code_verifier import CodeVerifier
     from gatehouse.auth.factors.owner_proof import OwnerProof
-    from gatehouse.auth.factors.totp_secrets import TotpVault
+    from gatehouse.auth.factors.totp_secrets import TotpSecrets
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.database.code_factors import Factors, StoredTotp
     from gatehouse.stores.state.protocol import State
@@ -49,7 +49,7 @@ class Enrolment:
         self,
         *,
         factors: Factors,
-        vault: TotpVault,
+        vault: TotpSecrets,
         verifier: CodeVerifier,
         proof: OwnerProof,
         state: State,

@@ -20,7 +20,7 @@ from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.factors.totp_secrets import TotpVault
+    from gatehouse.auth.factors.totp_secrets import TotpSecrets
     from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.state.protocol import State
 
@@ -39,7 +39,7 @@ class MatchedCode(NamedTuple):
 
 
 class CodeVerifier:
-    def __init__(self, *, factors: Factors, vault: TotpVault, state: State, clock: Callable[[], float]) -> None:
+    def __init__(self, *, factors: Factors, vault: TotpSecrets, state: State, clock: Callable[[], float]) -> None:
         self._factors = factors
         self._vault = vault
         self._state = state

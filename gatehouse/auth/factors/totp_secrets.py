@@ -24,7 +24,7 @@ def open_totp(secrets: Sequence[bytes], user: int, sealed: bytes) -> bytes:
     return unseal(secrets, PURPOSE, str(user), sealed)
 
 
-class TotpVault:
+class TotpSecrets:
     """Seals with the first of the master secrets in force, opens with all of them."""
 
     def __init__(self, ring: KeyRing, store: Factors) -> None:

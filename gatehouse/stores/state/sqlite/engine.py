@@ -32,7 +32,7 @@ from gatehouse.stores.state.sqlite.state_file import (
     day_of,
     session_row,
 )
-from gatehouse.stores.state.sqlite.wal_changes import CommitDetector
+from gatehouse.stores.state.sqlite.wal_changes import WalChanges
 from gatehouse.stores.state.sqlite.writer_thread import Writer
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class SQLiteState:
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
         self._reads = 0
-        self._commits = CommitDetector(self._reader) if cache else None
+        self._commits = WalChanges(self._reader) if cache else None
         self._status_cache: dict[str, SessionStatus] = {}
         self._writer = Writer(lambda: connect(path))
 

@@ -20,7 +20,7 @@ _HEADERS = 96
 _FORMAT = (3_007_000).to_bytes(4, sys.byteorder)  # what a header of the kind described above begins with
 
 
-class CommitDetector:
+class WalChanges:
     """Opened after the database and closed after the last of this process's connections to it.
 
     Closing any descriptor of the shared file releases every POSIX lock that this process holds on it, SQLite's too.
