@@ -9,26 +9,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.api.contract.operation import PATH_VALUE
-from gatehouse.api.contract.operations import operations
-from gatehouse.api.endpoints.auth import AuthEndpoints
-from gatehouse.api.endpoints.console import console_endpoints
-from gatehouse.api.endpoints.ended_sessions import EndedSessionsEndpoints
-from gatehouse.api.endpoints.factors import FactorEndpoints
-from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
-from gatehouse.api.endpoints.passkeys import PasskeyEndpoints
-from gatehouse.api.endpoints.password_links import PasswordLinkEndpoints
-from gatehouse.api.endpoints.qr_login import QrEndpoints
-from gatehouse.api.endpoints.system import SystemEndpoints
-from gatehouse.api.endpoints.users import CurrentUserEndpoints
+from gatehouse.api.console.endpoints import console_endpoints
 from gatehouse.api.http.request import BODY_LIMIT
+from gatehouse.api.login.password_links import PasswordLinkEndpoints
+from gatehouse.api.login.password_login import AuthEndpoints
+from gatehouse.api.login.qr_login import QrEndpoints
+from gatehouse.api.operation import PATH_VALUE
+from gatehouse.api.operation_table import operations
+from gatehouse.api.own_account.current_user import CurrentUserEndpoints
+from gatehouse.api.own_account.passkeys import PasskeyEndpoints
+from gatehouse.api.own_account.second_factor import FactorEndpoints
 from gatehouse.api.pages import Pages
+from gatehouse.api.services.ended_sessions import EndedSessionsEndpoints
+from gatehouse.api.services.health import SystemEndpoints
+from gatehouse.api.services.introspection import IntrospectionEndpoint
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from gatehouse.api.contract.operation import Operation
     from gatehouse.api.http.response import Response
+    from gatehouse.api.operation import Operation
     from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.composition import Service

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gatehouse.api.contract.operation import Group, Operation
-from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.api.operation import Group, Operation
+from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.database.users import NewUser
 from tests.support.conversation import bearer, login

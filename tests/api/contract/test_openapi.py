@@ -10,7 +10,7 @@ import schemathesis.specs.openapi.checks as openapi_checks
 from hypothesis import HealthCheck, assume, given, settings
 from schemathesis.core.parameters import ParameterLocation
 
-from gatehouse.api.contract.operations import OPERATIONS, Operation
+from gatehouse.api.operation_table import OPERATIONS, Operation
 from tests.api.contract.adapter import LocalAdapter
 from tests.support.conversation import bearer, login
 from tests.support.local import Local

@@ -1,0 +1,151 @@
+"""The console's role page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from gatehouse.api.console.actor import actor_of
+from gatehouse.api.console.formats import console_time, number, parse_id
+from gatehouse.api.console.options import OptionData
+from gatehouse.api.console.role_types import RoleBody, RoleForm, RoleRow
+from gatehouse.api.console.shared_types import Page, PageQuery
+from gatehouse.api.http.response import Response, success
+from gatehouse.management.authority import grant_of, lack_to_grant
+from gatehouse.stores.database.roles import DataScope
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.principal import Principal
+    from gatehouse.auth.sessions.console_versions import ConsoleVersion
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.roles import Role
+
+_LABELS = {
+    DataScope.ALL: ("All data", "全部数据"),
+    DataScope.DEPARTMENT_AND_BELOW: ("Department and below", "部门及子部门数据"),
+    DataScope.DEPARTMENT: ("Department", "本部门数据"),
+    DataScope.OWN: ("Own data", "本人数据"),
+    DataScope.CHOSEN: ("Chosen departments", "自定义部门数据"),
+}
+
+
+class RoleEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._roles = service.accounts.roles
+        self._changes = service.accounts.role_changes
+        self._console_versions = service.console_versions
+
+    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
+        return {
+            "roles": self.roles,
+            "role_options": self.options,
+            "role_form": self.form,
+            "role_departments": self.departments,
+            "add_role": self.add,
+            "edit_role": self.edit,
+            "delete_roles": self.delete,
+        }
+
+    async def roles(self, request: Request, principal: Principal) -> Response:
+        query = request.query_as(PageQuery)
+        keywords = query.keywords.casefold()
+        found = [
+            role
+            for role in await self._sorted()
+            if keywords in role.name.casefold() or keywords in role.code.casefold()
+        ]
+        console_version = await self._console_versions.of_session(principal.claims.session)
+        page = found[query.offset : query.offset + query.pageSize]
+        rows = [_row(role, console_version, request.language) for role in page]
+        return success(Page(rows, len(found)), request.language)
+
+    async def options(self, request: Request, principal: Principal) -> Response:
+        actor = actor_of(request, principal)
+        choices = [
+            OptionData(str(role.id), role.name)
+            for role in await self._sorted()
+            if lack_to_grant(actor, grant_of(role)) is None
+        ]
+        return success(choices, request.language)
+
+    async def form(self, request: Request, principal: Principal) -> Response:
+        role = await self._roles.get(request.path_id())
+        console_version = await self._console_versions.of_session(principal.claims.session)
+        form = RoleForm(
+            id=str(role.id),
+            name=role.name,
+            code=role.code,
+            sort=role.sort,
+            status=int(role.enabled),
+            dataScope=_shown_scope(role.data_scope, console_version),
+            deptIds=[str(department) for department in role.departments],
+        )
+        return success(form, request.language)
+
+    async def departments(self, request: Request, _principal: Principal) -> Response:
+        role = await self._roles.get(request.path_id())
+        return success([str(department) for department in role.departments], request.language)
+
+    async def add(self, request: Request, principal: Principal) -> Response:
+        values, departments = await self._given(request, principal)
+        await self._changes.add(actor_of(request, principal), values, departments=departments or ())
+        return success(language=request.language)
+
+    async def edit(self, request: Request, principal: Principal) -> Response:
+        role, (values, departments) = request.path_id(), await self._given(request, principal)
+        await self._changes.edit(actor_of(request, principal), role, values, departments)
+        return success(language=request.language)
+
+    async def delete(self, request: Request, principal: Principal) -> Response:
+        await self._changes.delete(actor_of(request, principal), request.path_ids())
+        return success(language=request.language)
+
+    async def _sorted(self) -> list[Role]:
+        return sorted(await self._roles.all(), key=lambda role: (role.sort, role.id))
+
+    async def _given(self, request: Request, principal: Principal) -> tuple[dict[str, Any], list[int] | None]:
+        """Columns, and the chosen departments unless the body says nothing of them."""
+        body = await request.fields(RoleBody)
+        values: dict[str, Any] = {"name": body.name.strip(), "code": body.code.strip()}
+        if body.sort is not UNSET:
+            values["sort"] = number("sort", body.sort or 0)
+        if body.status is not UNSET and body.status is not None:
+            values["enabled"] = bool(number("status", body.status))
+        if body.dataScope is not UNSET and body.dataScope not in {None, ""}:
+            scope = number("dataScope", body.dataScope or 0)
+            values["data_scope"] = _stored_scope(
+                scope, await self._console_versions.of_session(principal.claims.session)
+            )
+        if body.deptIds is UNSET:
+            return values, None
+        return values, [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
+
+
+def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
+    label = _LABELS.get(DataScope(role.data_scope), ("", ""))
+    return RoleRow(
+        id=str(role.id),
+        name=role.name,
+        code=role.code,
+        status=int(role.enabled),
+        sort=role.sort,
+        dataScope=_shown_scope(role.data_scope, console_version),
+        dataScopeLabel=label[language == "zh"],
+        createTime=console_time(role.created),
+    )
+
+
+def _shown_scope(scope: int, console_version: ConsoleVersion) -> int:
+    """The oldest consoles count from 0, and know no chosen departments: those are shown as the least there is."""
+    if not console_version.is_oldest:
+        return scope
+    return (DataScope.OWN if scope == DataScope.CHOSEN else scope) - 1
+
+
+def _stored_scope(scope: int, console_version: ConsoleVersion) -> int:
+    """Read by the wrong count, "department and below" would become "all"."""
+    return scope + 1 if console_version.is_oldest else scope
