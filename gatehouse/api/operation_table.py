@@ -1,169 +1,96 @@
-"""The contract as a table: every operation under `/api/v1` with what it takes, returns, needs and may refuse.
+"""The contract as a table: every operation under `/api/v1`, from the classes whose methods serve and declare them.
 
-`routes.py` routes by it and `openapi.py` describes it, so the two cannot differ. To add an operation: a row here, a
-method in `endpoints/`, and its name in `endpoints()` there or in `routes.build_routes`. The console's calls are in
-`contract/console/`, a file for each page. Variant A and B are the two ways in which consoles call the same operations:
-see `variants.py`.
+A new class goes into one of the three tuples below; a new operation into its class alone.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.console import CONSOLE
-from gatehouse.api.login import password_link_types, qr_login_types
-from gatehouse.api.login.schemas import (
-    CaptchaData,
-    EndedData,
-    LoginBody,
-    PasswordBody,
-    RefreshBody,
-    RefreshQuery,
-    SessionsData,
-    TokenData,
-    UserData,
-)
-from gatehouse.api.operation import (
-    JSON,
-    MULTIPART,
-    PREFIX,
-    STORE_REFUSALS,
-    URLENCODED,
-    Group,
-    Limit,
-    Operation,
-)
-from gatehouse.api.own_account import passkey_types, second_factor_types
-from gatehouse.auth import refusals
+from gatehouse.api.console.department_page import DepartmentEndpoints
+from gatehouse.api.console.dictionaries import DictionaryEndpoints
+from gatehouse.api.console.log_page import LogEndpoints
+from gatehouse.api.console.menu_page import MenuEndpoints
+from gatehouse.api.console.notices import NoticeEndpoint
+from gatehouse.api.console.online_users import OnlineUsersEndpoint
+from gatehouse.api.console.profile_page import ProfileEndpoints
+from gatehouse.api.console.role_page import RoleEndpoints
+from gatehouse.api.console.role_perms import RolePermEndpoints
+from gatehouse.api.console.service_status import ServiceStatusEndpoints
+from gatehouse.api.console.session_page import LiveSessionEndpoints
+from gatehouse.api.console.side_menu import SideMenuEndpoint
+from gatehouse.api.console.user_access import UserAccessEndpoints
+from gatehouse.api.console.user_page import UserEndpoints
+from gatehouse.api.console.user_sheets import UserSheetEndpoints
+from gatehouse.api.login.captcha import CaptchaEndpoint
+from gatehouse.api.login.forced_enrolment import ForcedEnrolmentEndpoints
+from gatehouse.api.login.passkey_login import PasskeyLoginEndpoints
+from gatehouse.api.login.password_links import PasswordLinkEndpoints
+from gatehouse.api.login.password_login import PasswordLoginEndpoint
+from gatehouse.api.login.qr_login import QrLoginEndpoints
+from gatehouse.api.login.refresh_and_logout import RefreshAndLogoutEndpoints
+from gatehouse.api.operation import Operation, operations_of
+from gatehouse.api.own_account.current_user import CurrentUserEndpoint
+from gatehouse.api.own_account.own_password import OwnPasswordEndpoint
+from gatehouse.api.own_account.own_sessions import OwnSessionEndpoints
+from gatehouse.api.own_account.passkeys import PasskeyEndpoints
+from gatehouse.api.own_account.recent_logins import RecentLoginsEndpoint
+from gatehouse.api.own_account.second_factor import SecondFactorEndpoints
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.composition import Service
     from gatehouse.settings import Settings
 
-__all__ = ["OPERATIONS", "PREFIX", "Operation", "operations"]
+    EndpointClasses = tuple[Callable[[Service], object], ...]
 
-AUTH = (
-    Operation(
-        "captcha",
-        "GET",
-        f"{PREFIX}/auth/captcha",
-        "Get a captcha",
-        Group.AUTH,
-        data=CaptchaData,
-        limits=(Limit.CAPTCHA_ADDRESS,),
-        refusals=(refusals.TooBusy,),
-    ),
-    Operation(
-        "login",
-        "POST",
-        f"{PREFIX}/auth/login",
-        "Log in by username, password and captcha",
-        Group.AUTH,
-        body=LoginBody,
-        body_required=True,
-        takes=(JSON, URLENCODED, MULTIPART),
-        data=TokenData,
-        limits=(Limit.LOGIN_ADDRESS, Limit.LOGIN_TOTAL, Limit.LOGIN_NAME),
-        refusals=(
-            refusals.CaptchaWrong,
-            refusals.CaptchaGone,
-            refusals.CredentialsWrong,
-            refusals.CodeRequired,
-            refusals.EnrolmentRequired,
-            refusals.PasskeyRequired,
-            refusals.TooBusy,
-            *STORE_REFUSALS,
-        ),
-    ),
-    Operation(
-        "refresh",
-        "POST",
-        f"{PREFIX}/auth/refresh-token",
-        "Renew both tokens: the refresh token in the body (variant A) or in the query (variant B)",
-        Group.AUTH,
-        body=RefreshBody,
-        takes=(JSON, URLENCODED, MULTIPART),
-        query=RefreshQuery,
-        data=TokenData,
-        limits=(Limit.REFRESH_ADDRESS,),
-        refusals=(refusals.RefreshTokenInvalid, *STORE_REFUSALS),
-    ),
-    *(
-        Operation(
-            "logout",
-            method,
-            f"{PREFIX}/auth/logout",
-            f"End the session (variant {variant})",
-            Group.AUTH,
-            requires_token=True,
-            refusals=STORE_REFUSALS,
-        )
-        for method, variant in (("POST", "A"), ("DELETE", "B"))
-    ),
-    *second_factor_types.AUTH,
-    *passkey_types.AUTH,
-    *qr_login_types.AUTH,
-    *password_link_types.AUTH,
+# Beside `CaptchaEndpoint`, which is built from more than the service.
+LOGIN: EndpointClasses = (
+    PasswordLoginEndpoint,
+    RefreshAndLogoutEndpoints,
+    ForcedEnrolmentEndpoints,
+    PasskeyLoginEndpoints,
+    QrLoginEndpoints,
+    PasswordLinkEndpoints,
 )
 
-OWN_ACCOUNT = (
-    Operation(
-        "me",
-        "GET",
-        f"{PREFIX}/users/me",
-        "The user who is logged in",
-        Group.OWN_ACCOUNT,
-        data=UserData,
-        requires_token=True,
-        refusals=STORE_REFUSALS,
-    ),
-    Operation(
-        "sessions",
-        "GET",
-        f"{PREFIX}/users/me/sessions",
-        "The caller's sessions, newest first",
-        Group.OWN_ACCOUNT,
-        data=SessionsData,
-        requires_token=True,
-        refusals=STORE_REFUSALS,
-    ),
-    Operation(
-        "end_other_sessions",
-        "DELETE",
-        f"{PREFIX}/users/me/sessions",
-        "End all sessions of the caller but this one",
-        Group.OWN_ACCOUNT,
-        data=EndedData,
-        requires_token=True,
-        refusals=STORE_REFUSALS,
-    ),
-    Operation(
-        "end_session",
-        "DELETE",
-        f"{PREFIX}/users/me/sessions/{{id}}",
-        "End one session of the caller",
-        Group.OWN_ACCOUNT,
-        requires_token=True,
-        refusals=(refusals.NoSuchSession, *STORE_REFUSALS),
-    ),
-    Operation(
-        "change_password",
-        "PUT",
-        f"{PREFIX}/users/me/password",
-        "Change the caller's password; the other sessions end",
-        Group.OWN_ACCOUNT,
-        body=PasswordBody,
-        body_required=True,
-        requires_token=True,
-        limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
-        refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy, *STORE_REFUSALS),
-    ),
-    *second_factor_types.OWN_ACCOUNT,
-    *passkey_types.OWN_ACCOUNT,
+OWN_ACCOUNT: EndpointClasses = (
+    CurrentUserEndpoint,
+    OwnSessionEndpoints,
+    OwnPasswordEndpoint,
+    SecondFactorEndpoints,
+    PasskeyEndpoints,
+    RecentLoginsEndpoint,
 )
 
-OPERATIONS = (*AUTH, *OWN_ACCOUNT, *CONSOLE)
+CONSOLE: EndpointClasses = (
+    SideMenuEndpoint,
+    NoticeEndpoint,
+    DictionaryEndpoints,
+    OnlineUsersEndpoint,
+    ProfileEndpoints,
+    UserEndpoints,
+    UserSheetEndpoints,
+    RoleEndpoints,
+    MenuEndpoints,
+    DepartmentEndpoints,
+    LogEndpoints,
+    RolePermEndpoints,
+    LiveSessionEndpoints,
+    UserAccessEndpoints,
+    ServiceStatusEndpoints,
+)
+
+
+def endpoint_classes(settings: Settings) -> EndpointClasses:
+    """Those of this service: `GATEHOUSE_CONSOLE=off` removes the console's."""
+    return (*LOGIN, *OWN_ACCOUNT, *(CONSOLE if settings.console else ()))
 
 
 def operations(settings: Settings) -> tuple[Operation, ...]:
     """Those that this service answers."""
-    return OPERATIONS if settings.console else (*AUTH, *OWN_ACCOUNT)
+    return operations_of(CaptchaEndpoint, *endpoint_classes(settings))
+
+
+OPERATIONS = operations_of(CaptchaEndpoint, *LOGIN, *OWN_ACCOUNT, *CONSOLE)

@@ -1,50 +1,39 @@
-"""What a console requests after login: the side menu, notices, dictionaries."""
+"""The dictionaries of the console: the genders."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.api.console.after_login_types import DictionaryData, NoticeRow
-from gatehouse.api.console.genders import gender_items
-from gatehouse.api.console.shared_types import Page, PageQuery
-from gatehouse.api.console.side_menu import side_menu
+from msgspec import Struct
+
+from gatehouse.api.console.genders import DictionaryItem, gender_items
 from gatehouse.api.http.response import Response, success
+from gatehouse.api.operation import Operation
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
 
 
-class AfterLoginEndpoints:
+class DictionaryData(Struct):
+    dictCode: str
+    name: str
+    dictDataList: list[DictionaryItem]
+
+
+class DictionaryEndpoints:
     def __init__(self, service: Service) -> None:
-        self._menus = service.accounts.menus
         self._console_versions = service.console_versions
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {
-            "menu_routes": self.menu_routes,
-            "own_notices": self.own_notices,
-            "dictionary": self.dictionary,
-            "dictionaries": self.dictionaries,
-        }
-
-    async def menu_routes(self, request: Request, principal: Principal) -> Response:
-        roles = await self._menus.of_roles(principal.profile.roles)
-        return success(side_menu(await self._menus.all(), roles, request.language), request.language)
-
-    async def own_notices(self, request: Request, principal: Principal) -> Response:
-        request.query_as(PageQuery)
-        session = principal.claims.session
-        if (
-            await self._console_versions.of_session(session) is ConsoleVersion.FORM
-        ):  # those before 2.25 have asked for dictionaries by now
-            await self._console_versions.remember(session, ConsoleVersion.NUMBERS)
-        return success(Page[NoticeRow](rows=[], total=0), request.language)
-
+    @Operation(
+        "GET",
+        "/api/v1/dicts/{code}/items/options",
+        "The items of a dictionary: `gender`, others are empty",
+        data=list[DictionaryItem],
+        older_paths=("/api/v1/dicts/{code}/items", "/api/v1/dict-data/{code}/options", "/api/v1/dict/{code}/options"),
+    )
     async def dictionary(self, request: Request, principal: Principal) -> Response:
         if request.path.endswith("/items"):
             await self._console_versions.remember(principal.claims.session, ConsoleVersion.NUMBERS)
@@ -54,6 +43,7 @@ class AfterLoginEndpoints:
         code = request.parameters["code"]
         return success(gender_items(request.language) if code == "gender" else [], request.language)
 
+    @Operation("GET", "/api/v1/dict/list", "All dictionaries, for older consoles", data=list[DictionaryData])
     async def dictionaries(self, request: Request, principal: Principal) -> Response:
         await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
         name = "性别" if request.language == "zh" else "Gender"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from gatehouse.api.console.after_login_types import DictionaryItem
+from msgspec import Struct
 
 # The values are text here and numbers elsewhere, because the forms of the consoles expect it so.
 _GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), ("0", "Unknown", "保密", "info"))
+
+
+class DictionaryItem(Struct):
+    value: str
+    label: str
+    tagType: str
 
 
 def gender_items(language: str) -> list[DictionaryItem]:

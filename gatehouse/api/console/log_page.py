@@ -2,32 +2,93 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct, field
 
 from gatehouse.api.console.formats import console_time, parse_day, span
-from gatehouse.api.console.log_types import (
-    DaysQuery,
-    LogQuery,
-    LogRow,
-    OverviewData,
-    TrendData,
-    VisitStatistic,
-)
-from gatehouse.api.console.options import OptionData
-from gatehouse.api.console.shared_types import Page
+from gatehouse.api.console.shared_types import OptionData, Page, PageQuery
 from gatehouse.api.http.response import Response, success
+from gatehouse.api.operation import Operation
 from gatehouse.auth.audit import Event
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.common.user_agent import browser_name, system_name
 from gatehouse.management.activity_log import TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
     from gatehouse.management.activity_log import LogEntry
+
+Date = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}", max_length=32, description="YYYY-MM-DD, in UTC.")]
+
+
+class LogQuery(PageQuery):
+    event: Annotated[str, Meta(max_length=40, examples=["login.failed"], description="Only events with this tag.")] = ""
+    createTime: Annotated[list[Date], Meta(max_length=2, description="From and to, both days included.")] = field(
+        default_factory=list
+    )
+
+
+class LogRow(Struct):
+    """One event of the audit trail. What Gatehouse does not keep of it is empty."""
+
+    id: str
+    module: str
+    actionType: str
+    title: str
+    content: str
+    operatorId: str
+    operatorName: str
+    operator: str
+    requestUri: str
+    requestMethod: str
+    ip: str
+    region: str
+    device: str
+    browser: str
+    os: str
+    status: int
+    executionTime: int
+    errorMsg: str
+    createTime: str
+    requestId: str
+
+
+class DaysQuery(Struct):
+    startDate: Date | None = None
+    endDate: Date | None = None
+
+
+class OverviewData(Struct):
+    """People who logged in, and logins. Rates compare today with yesterday, as fractions."""
+
+    todayUvCount: int
+    totalUvCount: int
+    uvGrowthRate: float
+    todayPvCount: int
+    totalPvCount: int
+    pvGrowthRate: float
+
+
+class TrendData(Struct):
+    """`ipList` repeats `uvList`: people are counted, and not their addresses. `failedList` counts failed logins."""
+
+    dates: list[str]
+    pvList: list[int]
+    uvList: list[int]
+    ipList: list[int]
+    failedList: list[int]
+
+
+class VisitStatistic(Struct):
+    title: str
+    type: str
+    todayCount: int
+    totalCount: int
+    growthRate: float
+    granularityLabel: str
 
 
 class LogEndpoints:
@@ -35,15 +96,15 @@ class LogEndpoints:
         self._log = service.activity_log
         self._console_versions = service.console_versions
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {
-            "logs": self.logs,
-            "log_events": self.events,
-            "login_overview": self.overview,
-            "login_trend": self.trend,
-            "visit_statistics": self.statistics,
-        }
-
+    @Operation(
+        "GET",
+        "/api/v1/logs",
+        "The audit trail, newest first",
+        perm="sys:log:list",
+        query=LogQuery,
+        data=Page[LogRow],
+        older_paths=("/api/v1/logs/page",),
+    )
     async def logs(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(LogQuery)
         since, until = span(query.createTime)
@@ -53,11 +114,21 @@ class LogEndpoints:
         rows = [_row(entry, request.language) for entry in entries]
         return success(Page[LogRow](rows=rows, total=total), request.language)
 
-    async def events(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET", "/api/v1/logs/events", "The kinds of events, as choices", perm="sys:log:list", data=list[OptionData]
+    )
+    async def log_events(self, request: Request, _principal: Principal) -> Response:
         zh = request.language == "zh"
         return success([OptionData(tag, titles[zh]) for tag, titles in TITLES.items()], request.language)
 
-    async def overview(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/logs/analytics/overview",
+        "Logins today and in all",
+        data=OverviewData,
+        older_paths=("/api/v1/logs/views",),
+    )
+    async def login_overview(self, request: Request, _principal: Principal) -> Response:
         today, yesterday, total = await self._log.overview()
         data = OverviewData(
             todayUvCount=today.people,
@@ -69,7 +140,15 @@ class LogEndpoints:
         )
         return success(data, request.language)
 
-    async def trend(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/logs/analytics/trend",
+        "Logins by day, at most a year of them",
+        query=DaysQuery,
+        data=TrendData,
+        older_paths=("/api/v1/logs/views/trend", "/api/v1/logs/visit-trend"),
+    )
+    async def login_trend(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(DaysQuery)
         days = await self._log.trend(
             parse_day("startDate", query.startDate) if query.startDate else None,
@@ -85,9 +164,15 @@ class LogEndpoints:
         )
         return success(data, request.language)
 
-    async def statistics(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/logs/visit-stats",
+        "Logins today and in all, for older consoles: a list up to 2.24, then as the overview",
+        data=OverviewData | list[VisitStatistic],
+    )
+    async def visit_statistics(self, request: Request, principal: Principal) -> Response:
         if await self._console_versions.of_session(principal.claims.session) is not ConsoleVersion.WORDS:
-            return await self.overview(request, principal)
+            return await self.login_overview(request, principal)
         today, yesterday, total = await self._log.overview()
         zh = request.language == "zh"
         rate = _growth(today.logins, yesterday.logins)

@@ -1,4 +1,4 @@
-"""The console's menu page, and the menus of a role."""
+"""What the console's menu page sends and shows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gatehouse.api.console.fields import Flag, Id, Number
-from gatehouse.api.console.operation import console_operation
-from gatehouse.api.console.options import OptionData
-from gatehouse.api.operation import PREFIX
-from gatehouse.auth import refusals
-from gatehouse.stores.errors import InUse, LastAdministrator, Missing
+from gatehouse.api.console.shared_types import Flag, Id, Number
 
 Type = Annotated[
     int | str,
@@ -79,77 +74,3 @@ class MenuBody(Struct):
     keepAlive: Flag | None = None
     alwaysShow: Flag | None = None
     path: str | None = None
-
-
-OPERATIONS = (
-    console_operation("menus", "GET", "menus", "Menus as a tree", "sys:menu:list", query=MenuQuery, data=list[MenuRow]),
-    console_operation(
-        "menu_options",
-        "GET",
-        "menus/options",
-        "Menus as choices; with `onlyParent` only those that can have others below them",
-        "sys:menu:list",
-        or_perms=("sys:role:assign",),
-        query=MenuOptionsQuery,
-        data=list[OptionData],
-    ),
-    console_operation(
-        "menu_form",
-        "GET",
-        "menus/{id}/form",
-        "One menu",
-        "sys:menu:list",
-        or_perms=("sys:menu:update",),
-        data=MenuForm,
-        refusals=(refusals.FieldInvalid, Missing),
-    ),
-    console_operation(
-        "add_menu",
-        "POST",
-        "menus",
-        "Add a menu",
-        "sys:menu:create",
-        body=MenuBody,
-        body_required=True,
-        refusals=(refusals.CannotGrant, Missing, InUse),
-    ),
-    console_operation(
-        "edit_menu",
-        "PUT",
-        "menus/{id}",
-        "Change a menu",
-        "sys:menu:update",
-        body=MenuBody,
-        body_required=True,
-        refusals=(refusals.CannotGrant, Missing, InUse),
-    ),
-    console_operation(
-        "delete_menu",
-        "DELETE",
-        "menus/{id}",
-        "Delete a menu with everything below it; roles keep their perms",
-        "sys:menu:delete",
-        refusals=(refusals.FieldInvalid, refusals.CannotGrant, Missing),
-    ),
-    console_operation(
-        "role_menu_ids",
-        "GET",
-        "roles/{id}/menu-ids",
-        "The menus that a role has: buttons by its perms, the rest as assigned",
-        "sys:role:assign",
-        or_perms=("sys:role:list",),
-        data=list[str],
-        refusals=(refusals.FieldInvalid, Missing),
-        older_paths=(f"{PREFIX}/roles/{{id}}/menuIds",),
-    ),
-    console_operation(
-        "assign_menus",
-        "PUT",
-        "roles/{id}/menus",
-        "Give a role these menus, and the perms of these buttons; perms that no button carries stay",
-        "sys:role:assign",
-        body=list[Id],
-        body_required=True,
-        refusals=(refusals.CannotGrant, Missing, LastAdministrator),
-    ),
-)

@@ -10,17 +10,20 @@ from msgspec import UNSET
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import number, parse_id
 from gatehouse.api.console.menu_data import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
-from gatehouse.api.console.options import OptionData
+from gatehouse.api.console.shared_types import Id, OptionData
 from gatehouse.api.console.trees import tree
 from gatehouse.api.http.response import Response, success
+from gatehouse.api.operation import Operation
+from gatehouse.auth import refusals
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.management.default_menus import CHINESE, CHINESE_BUTTONS
 from gatehouse.management.menus import visible_menus, with_parents
 from gatehouse.stores.database.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuType
+from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
@@ -34,18 +37,7 @@ class MenuEndpoints:
         self._changes = service.accounts.menu_changes
         self._console_versions = service.console_versions
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {
-            "menus": self.menus,
-            "menu_options": self.options,
-            "menu_form": self.form,
-            "add_menu": self.add,
-            "edit_menu": self.edit,
-            "delete_menu": self.delete,
-            "role_menu_ids": self.role_menu_ids,
-            "assign_menus": self.assign,
-        }
-
+    @Operation("GET", "/api/v1/menus", "Menus as a tree", perm="sys:menu:list", query=MenuQuery, data=list[MenuRow])
     async def menus(self, request: Request, principal: Principal) -> Response:
         keywords = request.query_as(MenuQuery).keywords.casefold()
         console_version = await self._console_versions.of_session(principal.claims.session)
@@ -59,37 +51,96 @@ class MenuEndpoints:
 
         return success(tree(menus, row), request.language)
 
-    async def options(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/menus/options",
+        "Menus as choices; with `onlyParent` only those that can have others below them",
+        perm="sys:menu:list",
+        or_perms=("sys:role:assign",),
+        query=MenuOptionsQuery,
+        data=list[OptionData],
+    )
+    async def menu_options(self, request: Request, _principal: Principal) -> Response:
         only_parent = request.query_as(MenuOptionsQuery).onlyParent
         menus = [menu for menu in await self._menus.all() if not only_parent or menu.type is not MenuType.BUTTON]
         return success(tree(menus, _chinese_option if request.language == "zh" else _option), request.language)
 
-    async def form(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/menus/{id}/form",
+        "One menu",
+        perm="sys:menu:list",
+        or_perms=("sys:menu:update",),
+        data=MenuForm,
+        refusals=(refusals.FieldInvalid, Missing),
+    )
+    async def menu_form(self, request: Request, principal: Principal) -> Response:
         menu = await self._menus.get(request.path_id())
         console_version = await self._console_versions.of_session(principal.claims.session)
         return success(MenuForm(**_form(menu, console_version)), request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "POST",
+        "/api/v1/menus",
+        "Add a menu",
+        perm="sys:menu:create",
+        body=MenuBody,
+        refusals=(refusals.CannotGrant, Missing, InUse),
+    )
+    async def add_menu(self, request: Request, principal: Principal) -> Response:
         values = _values(await request.fields(MenuBody))
         await self._changes.add(actor_of(request, principal), values)
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "PUT",
+        "/api/v1/menus/{id}",
+        "Change a menu",
+        perm="sys:menu:update",
+        body=MenuBody,
+        refusals=(refusals.CannotGrant, Missing, InUse),
+    )
+    async def edit_menu(self, request: Request, principal: Principal) -> Response:
         menu, values = request.path_id(), _values(await request.fields(MenuBody))
         await self._changes.edit(actor_of(request, principal), menu, values)
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "DELETE",
+        "/api/v1/menus/{id}",
+        "Delete a menu with everything below it; roles keep their perms",
+        perm="sys:menu:delete",
+        refusals=(refusals.FieldInvalid, refusals.CannotGrant, Missing),
+    )
+    async def delete_menu(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_id())
         return success(language=request.language)
 
+    @Operation(
+        "GET",
+        "/api/v1/roles/{id}/menu-ids",
+        "The menus that a role has: buttons by its perms, the rest as assigned",
+        perm="sys:role:assign",
+        or_perms=("sys:role:list",),
+        data=list[str],
+        refusals=(refusals.FieldInvalid, Missing),
+        older_paths=("/api/v1/roles/{id}/menuIds",),
+    )
     async def role_menu_ids(self, request: Request, _principal: Principal) -> Response:
         role = await self._accounts.roles.get(request.path_id())
         given = (await self._menus.by_role()).get(role.code, frozenset())
         held = visible_menus(await self._menus.all(), [role.code], role.perms, given)
         return success([str(menu) for menu in sorted(held)], request.language)
 
-    async def assign(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "PUT",
+        "/api/v1/roles/{id}/menus",
+        "Give a role these menus, and the perms of these buttons; perms that no button carries stay",
+        perm="sys:role:assign",
+        body=list[Id],
+        refusals=(refusals.CannotGrant, Missing, LastAdministrator),
+    )
+    async def assign_menus(self, request: Request, principal: Principal) -> Response:
         role = request.path_id()
         given = await request.json_as(list[int | str])
         wanted = [menu for each in given if (menu := parse_id("menus", each))]

@@ -6,9 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream
+from gatehouse.api.operation import Operation
+from gatehouse.auth import refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.rsgi import HTTPProtocol, Transport
@@ -20,16 +22,20 @@ POLL_SECONDS = 5.0
 HEARTBEAT = b": still here\n\n"
 
 
-class OnlineEndpoint:
+class OnlineUsersEndpoint:
     def __init__(self, service: Service) -> None:
         self._presence = service.presence
         self._sessions = service.sessions
         self._clock = service.clock
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {"online_events": self.events}
-
-    async def events(self, _request: Request, principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/sse/connect",
+        "A stream of events that stays open: `online-count`, how many users have one",
+        produces="text/event-stream",
+        refusals=(refusals.TooManyRequests, refusals.TooBusy),
+    )
+    async def online_events(self, _request: Request, principal: Principal) -> Response:
         connected = self._presence.connected(principal.claims.user)
         connected.__enter__()  # may raise, so before the response has begun
 

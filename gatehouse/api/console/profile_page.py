@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta, Struct
 
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import console_time, number
-from gatehouse.api.console.profile_types import OwnPasswordBody, ProfileBody, ProfileData
 from gatehouse.api.http.response import Response, success
+from gatehouse.api.login.credential_types import Password
+from gatehouse.api.operation import Limit, Operation
+from gatehouse.auth import refusals
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
+
+Gender = Annotated[int | str, Meta(description="1 male, 2 female, 0 unknown; as a number or as text.")]
+
+
+class ProfileData(Struct):
+    id: str
+    username: str
+    nickname: str
+    avatar: str
+    gender: int
+    mobile: str
+    email: str
+    deptName: str
+    roleNames: Annotated[str, Meta(description="Joined by commas.")]
+    createTime: str
+
+
+class ProfileBody(Struct):
+    """What is left out stays as it is."""
+
+    nickname: Annotated[str, Meta(max_length=64)] | None = None
+    avatar: Annotated[str, Meta(max_length=1024)] | None = None
+    gender: Gender | None = None
+    mobile: Annotated[str, Meta(max_length=32)] | None = None
+    email: Annotated[str, Meta(max_length=254)] | None = None
+
+
+class OwnPasswordBody(Struct):
+    oldPassword: Password
+    newPassword: Password
+    confirmPassword: Password
 
 
 class ProfileEndpoints:
@@ -24,10 +57,8 @@ class ProfileEndpoints:
         self._own = service.self_service
         self._default_avatar = service.settings.avatar_url
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {"own_profile": self.show, "edit_own_profile": self.edit, "own_password": self.change_password}
-
-    async def show(self, request: Request, principal: Principal) -> Response:
+    @Operation("GET", "/api/v1/users/profile", "The caller's profile", data=ProfileData)
+    async def own_profile(self, request: Request, principal: Principal) -> Response:
         profile = principal.profile
         user = profile.user
         roles = [role.name for role in await self._accounts.roles.all() if role.code in profile.roles]
@@ -46,7 +77,8 @@ class ProfileEndpoints:
         )
         return success(data, request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Response:
+    @Operation("PUT", "/api/v1/users/profile", "Change the caller's profile", body=ProfileBody)
+    async def edit_own_profile(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(ProfileBody)
         given: dict[str, Any] = {
             "nickname": body.nickname,
@@ -59,7 +91,15 @@ class ProfileEndpoints:
         await self._accounts.user_changes.edit(actor_of(request, principal), principal.claims.user, values)
         return success(language=request.language)
 
-    async def change_password(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "PUT",
+        "/api/v1/users/password",
+        "Change the caller's password; the other sessions end",
+        body=OwnPasswordBody,
+        limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
+        refusals=(refusals.ConfirmationDiffers, refusals.OldPasswordWrong, refusals.PasswordRefused, refusals.TooBusy),
+    )
+    async def own_password(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(OwnPasswordBody)
         if body.newPassword != body.confirmPassword:
             raise ConfirmationDiffers

@@ -2,27 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import console_time, number, parse_id
-from gatehouse.api.console.options import OptionData
-from gatehouse.api.console.role_types import RoleBody, RoleForm, RoleRow
-from gatehouse.api.console.shared_types import Page, PageQuery
+from gatehouse.api.console.shared_types import (
+    Id,
+    OptionData,
+    Page,
+    PageQuery,
+)
 from gatehouse.api.http.response import Response, success
+from gatehouse.api.operation import Operation
+from gatehouse.auth import refusals
 from gatehouse.management.authority import grant_of, lack_to_grant
 from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.console_versions import ConsoleVersion
     from gatehouse.composition import Service
     from gatehouse.stores.database.roles import Role
+
+Scope = Annotated[
+    int,
+    Meta(
+        description="1 all, 2 department and below, 3 department, 4 own, 5 chosen departments. "
+        "Sessions of consoles up to 2.24 see and send 0 to 3 for the first four."
+    ),
+]
+
+
+class RoleRow(Struct):
+    """`status` is 1 for an enabled role and 0 for a disabled one."""
+
+    id: str
+    name: str
+    code: str
+    status: int
+    sort: int
+    dataScope: Scope
+    dataScopeLabel: str
+    createTime: str
+
+
+class RoleForm(Struct):
+    id: str
+    name: str
+    code: str
+    sort: int
+    status: int
+    dataScope: Scope
+    deptIds: list[str]
+
+
+class RoleBody(Struct):
+    """In a change, what is left out stays as it is. `deptIds` counts with the data scope 5 alone."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    code: Annotated[str, Meta(min_length=1, max_length=64)]
+    sort: int | str | UnsetType | None = UNSET
+    status: int | str | UnsetType | None = UNSET
+    dataScope: int | str | UnsetType | None = UNSET
+    deptIds: Annotated[list[Id], Meta(max_length=1000)] | UnsetType | None = UNSET
+
 
 _LABELS = {
     DataScope.ALL: ("All data", "全部数据"),
@@ -39,17 +86,15 @@ class RoleEndpoints:
         self._changes = service.accounts.role_changes
         self._console_versions = service.console_versions
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {
-            "roles": self.roles,
-            "role_options": self.options,
-            "role_form": self.form,
-            "role_departments": self.departments,
-            "add_role": self.add,
-            "edit_role": self.edit,
-            "delete_roles": self.delete,
-        }
-
+    @Operation(
+        "GET",
+        "/api/v1/roles",
+        "A page of roles",
+        perm="sys:role:list",
+        query=PageQuery,
+        data=Page[RoleRow],
+        older_paths=("/api/v1/roles/page",),
+    )
     async def roles(self, request: Request, principal: Principal) -> Response:
         query = request.query_as(PageQuery)
         keywords = query.keywords.casefold()
@@ -63,7 +108,15 @@ class RoleEndpoints:
         rows = [_row(role, console_version, request.language) for role in page]
         return success(Page(rows, len(found)), request.language)
 
-    async def options(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/roles/options",
+        "The roles that the caller may grant, as choices",
+        perm="sys:role:list",
+        or_perms=("sys:user:list", "sys:user:create", "sys:user:update"),
+        data=list[OptionData],
+    )
+    async def role_options(self, request: Request, principal: Principal) -> Response:
         actor = actor_of(request, principal)
         choices = [
             OptionData(str(role.id), role.name)
@@ -72,7 +125,16 @@ class RoleEndpoints:
         ]
         return success(choices, request.language)
 
-    async def form(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/roles/{id}/form",
+        "One role",
+        perm="sys:role:list",
+        or_perms=("sys:role:update",),
+        data=RoleForm,
+        refusals=(refusals.FieldInvalid, Missing),
+    )
+    async def role_form(self, request: Request, principal: Principal) -> Response:
         role = await self._roles.get(request.path_id())
         console_version = await self._console_versions.of_session(principal.claims.session)
         form = RoleForm(
@@ -86,21 +148,53 @@ class RoleEndpoints:
         )
         return success(form, request.language)
 
-    async def departments(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/roles/{id}/dept-ids",
+        "The departments chosen for a role",
+        perm="sys:role:list",
+        or_perms=("sys:role:update",),
+        data=list[str],
+        refusals=(refusals.FieldInvalid, Missing),
+    )
+    async def role_departments(self, request: Request, _principal: Principal) -> Response:
         role = await self._roles.get(request.path_id())
         return success([str(department) for department in role.departments], request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "POST",
+        "/api/v1/roles",
+        "Add a role",
+        perm="sys:role:create",
+        body=RoleBody,
+        refusals=(refusals.CannotGrant, Missing, Duplicate),
+    )
+    async def add_role(self, request: Request, principal: Principal) -> Response:
         values, departments = await self._given(request, principal)
         await self._changes.add(actor_of(request, principal), values, departments=departments or ())
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "PUT",
+        "/api/v1/roles/{id}",
+        "Change a role; what is disabled grants nothing",
+        perm="sys:role:update",
+        body=RoleBody,
+        refusals=(refusals.CannotGrant, refusals.OwnAccount, LastAdministrator, Missing, Duplicate),
+    )
+    async def edit_role(self, request: Request, principal: Principal) -> Response:
         role, (values, departments) = request.path_id(), await self._given(request, principal)
         await self._changes.edit(actor_of(request, principal), role, values, departments)
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "DELETE",
+        "/api/v1/roles/{ids}",
+        "Delete roles, all of them or none; their users lose the perms",
+        perm="sys:role:delete",
+        refusals=(refusals.FieldInvalid, refusals.CannotGrant, LastAdministrator, Missing),
+    )
+    async def delete_roles(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_ids())
         return success(language=request.language)
 

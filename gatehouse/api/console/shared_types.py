@@ -1,4 +1,4 @@
-"""Pages of results, in the format of the consoles."""
+"""Types that several pages of the console share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from msgspec import Meta, Struct, field
 T = TypeVar("T")
 
 PAGE_MAX = 1000
+
+# Selects of the consoles send the text of a number, switches true and false.
+Id = int | str
+Flag = int | str | bool
+
+# What the databases' integer columns hold.
+Number = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+IdNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
 class PageQuery(Struct):
@@ -24,3 +32,11 @@ class PageQuery(Struct):
 class Page(Struct, Generic[T]):
     rows: list[T] = field(name="list")
     total: int
+
+
+class OptionData(Struct, omit_defaults=True):
+    """`children` is absent where there are none."""
+
+    value: str
+    label: str
+    children: list[OptionData] = []

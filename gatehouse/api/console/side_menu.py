@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
+from msgspec import Meta, Struct
 
-from gatehouse.api.console.after_login_types import RouteData, RouteMeta
+from gatehouse.api.http.response import Response, success
+from gatehouse.api.operation import Operation
 from gatehouse.management.default_menus import CHINESE
 from gatehouse.management.menus import IFRAME, LAYOUT, visible_menus, with_parents
 from gatehouse.stores.database.menus import Menu, MenuType
@@ -14,10 +16,45 @@ from gatehouse.stores.database.menus import Menu, MenuType
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.principal import Principal
+    from gatehouse.composition import Service
     from gatehouse.stores.database.menus import RoleMenus
 
 # Names of routes that the consoles define themselves: one of the same name would replace them.
 _RESERVED_NAMES = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")
+
+
+class RouteMeta(Struct, omit_defaults=True):
+    title: str
+    roles: Annotated[list[str], Meta(description="Those of the caller's roles that show it.")]
+    icon: str | None = None
+    hidden: bool = False
+    keepAlive: bool = False
+    alwaysShow: bool = False
+    params: dict[str, str] | None = None
+    externalUrl: str | None = None
+
+
+class RouteData(Struct, omit_defaults=True):
+    """A route of the console's router. `component` is `Layout`, `iframe` or the path of a view."""
+
+    path: str
+    name: str
+    meta: RouteMeta
+    component: str | None = None
+    redirect: str | None = None
+    children: list[RouteData] = []
+
+
+class SideMenuEndpoint:
+    def __init__(self, service: Service) -> None:
+        self._menus = service.accounts.menus
+
+    @Operation("GET", "/api/v1/menus/routes", "The side menu of the caller", data=list[RouteData])
+    async def menu_routes(self, request: Request, principal: Principal) -> Response:
+        roles = await self._menus.of_roles(principal.profile.roles)
+        return success(side_menu(await self._menus.all(), roles, request.language), request.language)
 
 
 def side_menu(menus: Sequence[Menu], roles: Mapping[str, RoleMenus], language: str) -> list[RouteData]:

@@ -9,19 +9,18 @@ from msgspec import UNSET
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import console_time, number, parse_id, span
 from gatehouse.api.console.genders import gender_label
-from gatehouse.api.console.options import OptionData
-from gatehouse.api.console.shared_types import Page
+from gatehouse.api.console.shared_types import OptionData, Page
 from gatehouse.api.console.user_data import NewUserBody, ResetQuery, UserBody, UserForm, UserQuery, UserRow
 from gatehouse.api.http.response import Response, success
+from gatehouse.api.operation import Alias, Operation
+from gatehouse.auth import refusals
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
 from gatehouse.stores.database.user_search import UserFilter
 from gatehouse.stores.database.users import NewUser
-from gatehouse.stores.errors import Missing
+from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
@@ -41,17 +40,15 @@ class UserEndpoints:
         self._changes = service.accounts.user_changes
         self._default_avatar = service.settings.avatar_url
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {
-            "users": self.users,
-            "user_options": self.options,
-            "user_form": self.form,
-            "add_user": self.add,
-            "edit_user": self.edit,
-            "delete_users": self.delete,
-            "reset_password": self.reset_password,
-        }
-
+    @Operation(
+        "GET",
+        "/api/v1/users",
+        "A page of users, newest first",
+        perm="sys:user:list",
+        query=UserQuery,
+        data=Page[UserRow],
+        older_paths=("/api/v1/users/page",),
+    )
     async def users(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(UserQuery)
         by = query.sort.removeprefix("-")
@@ -68,11 +65,21 @@ class UserEndpoints:
         rows = [self._row(one, logins.get(one.user.id), request.language) for one in found]
         return success(Page(rows, total), request.language)
 
-    async def options(self, request: Request, _principal: Principal) -> Response:
+    @Operation("GET", "/api/v1/users/options", "Users as choices", perm="sys:user:list", data=list[OptionData])
+    async def user_options(self, request: Request, _principal: Principal) -> Response:
         found = await self._search.options(OPTIONS_MAX)
         return success([OptionData(str(user), nickname) for user, nickname in found], request.language)
 
-    async def form(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/users/{id}/form",
+        "One user",
+        perm="sys:user:list",
+        or_perms=("sys:user:update",),
+        data=UserForm,
+        refusals=(refusals.FieldInvalid, Missing),
+    )
+    async def user_form(self, request: Request, _principal: Principal) -> Response:
         wanted = request.path_id()
         profile = await self._users.profile(wanted)
         if profile is None:
@@ -92,7 +99,15 @@ class UserEndpoints:
         )
         return success(form, request.language)
 
-    async def add(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "POST",
+        "/api/v1/users",
+        "Add a user, with a first password or without one",
+        perm="sys:user:create",
+        body=NewUserBody,
+        refusals=(refusals.PasswordRefused, refusals.CannotGrant, Missing, Duplicate, refusals.TooBusy),
+    )
+    async def add_user(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(NewUserBody)
         values, roles = _given(body)
         password = body.firstPassword or ""
@@ -103,15 +118,53 @@ class UserEndpoints:
         await self._changes.add(actor_of(request, principal), new, roles or (), password)
         return success(language=request.language)
 
-    async def edit(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "PUT",
+        "/api/v1/users/{id}",
+        "Change a user; disabling one ends its sessions",
+        perm="sys:user:update",
+        body=UserBody,
+        refusals=(
+            refusals.CannotGrant,
+            refusals.CannotManage,
+            refusals.OwnAccount,
+            LastAdministrator,
+            Missing,
+            Duplicate,
+        ),
+    )
+    async def edit_user(self, request: Request, principal: Principal) -> Response:
         user, (values, roles) = request.path_id(), _given(await request.fields(UserBody))
         await self._changes.edit(actor_of(request, principal), user, values, roles)
         return success(language=request.language)
 
-    async def delete(self, request: Request, principal: Principal) -> Response:
+    @Operation(
+        "DELETE",
+        "/api/v1/users/{ids}",
+        "Delete users permanently, all of them or none; their sessions end",
+        perm="sys:user:delete",
+        refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.CannotManage, LastAdministrator, Missing),
+    )
+    async def delete_users(self, request: Request, principal: Principal) -> Response:
         await self._changes.delete(actor_of(request, principal), request.path_ids())
         return success(language=request.language)
 
+    @Operation(
+        "PUT",
+        "/api/v1/users/{id}/password/reset",
+        "Set a user's password; its sessions end",
+        perm="sys:user:reset-password",
+        query=ResetQuery,
+        refusals=(
+            refusals.FieldMissing,
+            refusals.PasswordRefused,
+            refusals.OwnAccount,
+            refusals.CannotManage,
+            Missing,
+            refusals.TooBusy,
+        ),
+        aliases=(Alias("PATCH", "/api/v1/users/{id}/password", "Set a user's password, as consoles up to 2.11 do it"),),
+    )
     async def reset_password(self, request: Request, principal: Principal) -> Response:
         user, password = request.path_id(), request.query_as(ResetQuery).password
         await self._changes.reset_password(actor_of(request, principal), user, password)

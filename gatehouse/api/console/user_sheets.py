@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
 
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import console_time
-from gatehouse.api.console.user_data import XLSX, ImportedUser, ImportQuery, ImportReport, UserQuery
+from gatehouse.api.console.shared_types import IdNumber
+from gatehouse.api.console.user_data import UserQuery
 from gatehouse.api.console.user_page import user_filter
 from gatehouse.api.contract.errors import SUCCESS
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.response import Response, raw_response, success
+from gatehouse.api.operation import MULTIPART, Operation
+from gatehouse.auth import refusals
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
@@ -24,18 +29,20 @@ from gatehouse.management.user_import import (
     RefusedRow,
     plan_import,
 )
-from gatehouse.stores.errors import Missing
-from gatehouse.transfer.xlsx import Formula, SheetInvalid, write_sheet
+from gatehouse.stores.errors import Duplicate, Missing
+from gatehouse.transfer.xlsx import FILE_MAX, Formula, SheetInvalid, write_sheet
 from gatehouse.transfer.xlsx_process import read_sheet_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
     from gatehouse.stores.database.user_search import ListedUser
     from gatehouse.transfer.xlsx import Cell
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 EXPORT_MAX = 100_000
 # Rows of one transaction: the database must not be held for long.
@@ -75,6 +82,32 @@ _PROBLEMS = {
 }
 
 
+class ImportQuery(Struct):
+    deptId: Annotated[IdNumber | None, Meta(description="For rows that name no department.")] = None
+    preview: Annotated[bool, Meta(description="Only say what would be done.")] = False
+
+
+class ImportBody(Struct):
+    file: Annotated[str, Meta(extra_json_schema={"format": "binary", "contentMediaType": XLSX})]
+
+
+class ImportedUser(Struct):
+    username: str
+    nickname: str
+    department: str
+    roles: list[str]
+
+
+class ImportReport(Struct):
+    """How many users were added, how many rows were not, and why, a sentence each; the first of a preview."""
+
+    code: str
+    validCount: int
+    invalidCount: int
+    messageList: list[str]
+    users: list[ImportedUser]
+
+
 class UserSheetEndpoints:
     def __init__(self, service: Service) -> None:
         self._accounts = service.accounts
@@ -83,15 +116,25 @@ class UserSheetEndpoints:
         self._audit = service.audit
         self._sheet_lock = FairLock(SHEETS_WAITING)
 
-    def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
-        return {"user_template": self.template, "export_users": self.export, "import_users": self.import_users}
-
-    async def template(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET", "/api/v1/users/template", "A sheet to fill in for an import", perm="sys:user:import", produces=XLSX
+    )
+    async def user_template(self, request: Request, _principal: Principal) -> Response:
         header = [names[request.language == "zh"] for names in _COLUMNS]
         async with self._sheet_lock:
             return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
 
-    async def export(self, request: Request, _principal: Principal) -> Response:
+    @Operation(
+        "GET",
+        "/api/v1/users/export",
+        "The users that a search finds, as a sheet",
+        perm="sys:user:export",
+        query=UserQuery,
+        produces=XLSX,
+        refusals=(refusals.TooBusy,),
+        older_paths=("/api/v1/users/_export",),
+    )
+    async def export_users(self, request: Request, _principal: Principal) -> Response:
         wanted, chinese = user_filter(request.query_as(UserQuery)), request.language == "zh"
         rows = [[names[chinese] for names in _EXPORTED]]
         async with self._sheet_lock:
@@ -102,6 +145,19 @@ class UserSheetEndpoints:
             self._audit.record(Event.USERS_EXPORTED, request.client, actor=principal.claims.user, detail=detail)
             return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
 
+    @Operation(
+        "POST",
+        "/api/v1/users/import",
+        "Add the users of a sheet; rows that cannot be taken are reported",
+        perm="sys:user:import",
+        query=ImportQuery,
+        body=ImportBody,
+        takes=(MULTIPART,),
+        upload_limit=FILE_MAX,
+        data=ImportReport,
+        refusals=(refusals.TooBusy, Missing, Duplicate),
+        older_paths=("/api/v1/users/_import",),
+    )
     async def import_users(self, request: Request, _principal: Principal) -> Response:
         query = request.query_as(ImportQuery)
         content = await request.upload("file")

@@ -9,13 +9,12 @@ import msgspec
 
 import gatehouse
 from gatehouse.api.contract.errors import CATALOGUE, SUCCESS, ErrorEntry
-from gatehouse.api.description.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
-from gatehouse.api.login.schemas import LoginBody
+from gatehouse.api.login.password_login import LoginBody
 from gatehouse.api.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.operation_table import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gatehouse.settings import Settings
 
@@ -83,7 +82,7 @@ def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:
         "tags": [operation.group],
         "responses": {"200": _success(operation, schemas)},
         # Stated even where it is empty: these operations ignore a token.
-        "security": [{"bearer": []}] if operation.requires_token else [],
+        "security": [{"bearer": []}] if not operation.public else [],
     }
     description = _description(operation)
     if description:
@@ -100,7 +99,7 @@ def _operation(operation: Operation, schemas: dict[Any, Json]) -> Json:
 
 def _description(operation: Operation) -> str:
     """What the variants differ in, the perm it needs, its rate limits, and its older paths."""
-    parts = [DESCRIPTIONS.get(operation.name, "")]
+    parts = [operation.description]
     if operation.perm:
         perms = " or ".join(f"`{perm}`" for perm in (operation.perm, *operation.or_perms))
         parts.append(f"Needs the perm {perms}.")
@@ -122,10 +121,14 @@ def _success(operation: Operation, schemas: dict[Any, Json]) -> Json:
 
 def _body(operation: Operation, schema: Json) -> Json:
     content: Json = {"schema": schema}
-    if operation.name in BODY_EXAMPLES:
-        content["examples"] = examples(BODY_EXAMPLES[operation.name])
+    if operation.body_examples:
+        content["examples"] = _examples(operation.body_examples)
     described = {media_type: content if media_type == JSON else {"schema": schema} for media_type in operation.takes}
     return {"required": operation.body_required, "content": described}
+
+
+def _examples(values: Mapping[str, Any]) -> Json:
+    return {name: {"summary": f"Variant {name}", "value": value} for name, value in values.items()}
 
 
 def _path_parameters(operation: Operation) -> list[Json]:
@@ -142,8 +145,8 @@ def _query_parameters(operation: Operation) -> list[Json]:
     for field in msgspec.structs.fields(operation.query):
         name = field.encode_name
         parameter: Json = {"name": name, "in": "query", "required": field.required, "schema": _query_schema(field.type)}
-        values = {variant: query[name] for variant, query in QUERY_EXAMPLES.get(operation.name, {}).items()}
-        described.append(parameter | ({"examples": examples(values)} if values else {}))
+        values = {variant: query[name] for variant, query in (operation.query_examples or {}).items()}
+        described.append(parameter | ({"examples": _examples(values)} if values else {}))
     return described
 
 

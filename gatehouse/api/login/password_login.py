@@ -1,50 +1,82 @@
-"""Captcha, login, refresh, logout."""
+"""Login by username, password and captcha."""
 
 from __future__ import annotations
 
-import base64
-from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from gatehouse.api.http.fair_lock import FairLock
+from msgspec import Meta, Struct
+
 from gatehouse.api.http.request import Request, either
-from gatehouse.api.http.response import Response, success
-from gatehouse.api.login.schemas import CaptchaData, LoginBody, RefreshBody
-from gatehouse.api.login.token_data import tokens_response
+from gatehouse.api.login.credential_types import OtpCode, Password
+from gatehouse.api.login.token_data import TokenData, tokens_response
+from gatehouse.api.operation import JSON, MULTIPART, URLENCODED, Limit, Operation
+from gatehouse.auth import refusals
 from gatehouse.auth.login.login import LoginForm
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
 if TYPE_CHECKING:
-    from gatehouse.api.telemetry.collector import Metrics
-    from gatehouse.auth.login.captcha.image import CaptchaRenderer
+    from gatehouse.api.http.response import Response
     from gatehouse.composition import Service
 
+Username = Annotated[str, Meta(min_length=1, max_length=64, description="Without regard to case.", examples=["admin"])]
+CaptchaId = Annotated[str, Meta(min_length=1, max_length=64, description="As the captcha operation returned it.")]
+CaptchaCode = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=32, description="What the picture shows, in any case; or the code of a second factor."
+    ),
+]
 
-# As many as are drawn in a quarter of a second; further requests are answered with 503.
-CAPTCHAS_WAITING = 500
+
+class LoginBody(Struct):
+    """Any name of the captcha's id and answer will do; several are fine if they are equal.
+
+    `verifyCodeKey` and `verifyCode` are the names that consoles of 2023 send.
+    """
+
+    username: Username
+    password: Password
+    captchaCode: CaptchaCode | None = None
+    captchaKey: CaptchaId | None = None
+    captchaId: CaptchaId | None = None
+    verifyCodeKey: CaptchaId | None = None
+    verifyCode: CaptchaCode | None = None
+    otpCode: OtpCode | None = None
 
 
-class AuthEndpoints:
-    def __init__(self, service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> None:
-        self._clock = service.clock
-        self._challenges = service.captcha_challenges
-        self._throttle = service.throttle
+class PasswordLoginEndpoint:
+    def __init__(self, service: Service) -> None:
         self._authenticator = service.authenticator
         self._console_versions = service.console_versions
-        self._renderer = renderer
-        self._drawing = FairLock(CAPTCHAS_WAITING)
-        self._metrics = metrics
 
-    async def captcha(self, request: Request) -> Response:
-        self._throttle.admit_captcha(request.client.address)
-        async with self._drawing:
-            challenge = self._challenges.issue(self._clock())
-            started = perf_counter()
-            image = "data:image/png;base64," + base64.b64encode(self._renderer.render(challenge.answer)).decode()
-            self._metrics.record_captcha(perf_counter() - started)
-        return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
-
+    @Operation(
+        "POST",
+        "/api/v1/auth/login",
+        "Log in by username, password and captcha",
+        public=True,
+        body=LoginBody,
+        takes=(JSON, URLENCODED, MULTIPART),
+        data=TokenData,
+        limits=(Limit.LOGIN_ADDRESS, Limit.LOGIN_TOTAL, Limit.LOGIN_NAME),
+        refusals=(
+            refusals.CaptchaWrong,
+            refusals.CaptchaGone,
+            refusals.CredentialsWrong,
+            refusals.CodeRequired,
+            refusals.EnrolmentRequired,
+            refusals.PasskeyRequired,
+            refusals.TooBusy,
+        ),
+        description="A names the captcha by `captchaKey`, B by `captchaId`. Each login opens a session of its own. "
+        "Who has a second factor types its code into the captcha field in place of the picture's answer, or sends it "
+        "as `otpCode` beside it. A user who must have one and has none is answered `A0220` with the header "
+        "`Enrolment-Ticket`.",
+        body_examples={
+            "A": {"username": "admin", "password": "", "captchaKey": "", "captchaCode": ""},
+            "B": {"username": "admin", "password": "", "captchaId": "", "captchaCode": ""},
+        },
+    )
     async def login(self, request: Request) -> Response:
         body = await request.fields(LoginBody, forms=True)
         username = body.username.strip()
@@ -64,14 +96,3 @@ class AuthEndpoints:
         if request.is_form:  # as consoles before 4.3 log in
             await self._console_versions.remember(tokens.session, ConsoleVersion.FORM)
         return tokens_response(tokens, request.language)
-
-    async def refresh(self, request: Request) -> Response:
-        body = await request.fields(RefreshBody, forms=True)
-        token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
-        if not token:
-            raise FieldMissing("refreshToken")
-        return tokens_response(await self._authenticator.refresh(token, request.client), request.language)
-
-    async def logout(self, request: Request) -> Response:
-        await self._authenticator.logout(request.bearer(), request.client)
-        return success(language=request.language)

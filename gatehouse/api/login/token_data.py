@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.login.schemas import TokenData
 
 if TYPE_CHECKING:
     from gatehouse.auth.sessions.tokens import TokenSet
+
+
+class TokenData(Struct):
+    accessToken: str
+    refreshToken: str
+    tokenType: Annotated[str, Meta(examples=["Bearer"])]
+    expiresIn: Annotated[int, Meta(description="Seconds until the access token expires.", examples=[7200])]
 
 
 def tokens_response(tokens: TokenSet, language: str) -> Response:

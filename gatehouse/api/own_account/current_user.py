@@ -1,12 +1,13 @@
-"""The current user: profile, sessions, password."""
+"""The current user, with roles and perms: what a console asks for after login."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.login.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
-from gatehouse.api.own_account.session_data import session_fields
+from gatehouse.api.operation import Operation
 from gatehouse.auth.sessions.profile_cache import CACHE_SIZE
 from gatehouse.common.bounded_cache import BoundedCache
 
@@ -17,14 +18,30 @@ if TYPE_CHECKING:
     from gatehouse.stores.database.users import Profile
 
 
-class CurrentUserEndpoints:
+class UserData(Struct):
+    userId: int
+    username: str
+    nickname: str
+    avatar: str
+    deptId: int
+    roles: list[str]
+    perms: list[str]
+
+
+class CurrentUserEndpoint:
     def __init__(self, service: Service) -> None:
         # Encoding a profile costs more than the rest of the request. An entry is valid for one object of the profile
         # cache: when that cache invalidates a profile, its responses are not found any more.
         self._responses: BoundedCache[tuple[int, str], tuple[Profile, Response]] = BoundedCache(CACHE_SIZE)
-        self._own = service.self_service
         self._default_avatar = service.settings.avatar_url
 
+    @Operation(
+        "GET",
+        "/api/v1/users/me",
+        "The user who is logged in",
+        data=UserData,
+        description="The same in both variants. `roles` and `perms` are always arrays.",
+    )
     async def me(self, request: Request, principal: Principal) -> Response:
         profile, language = principal.profile, request.language
         key = (profile.user.id, language)
@@ -34,24 +51,6 @@ class CurrentUserEndpoints:
         response = success(self._data(profile), language)
         self._responses[key] = (profile, response)
         return response
-
-    async def sessions(self, request: Request, principal: Principal) -> Response:
-        own = await self._own.sessions(principal)
-        data = SessionsData([SessionData(**session_fields(each, principal)) for each in own])
-        return success(data, request.language)
-
-    async def end_session(self, request: Request, principal: Principal) -> Response:
-        await self._own.end_session(principal, request.parameters["id"], request.client)
-        return success(language=request.language)
-
-    async def end_other_sessions(self, request: Request, principal: Principal) -> Response:
-        ended = await self._own.end_other_sessions(principal, request.client)
-        return success(EndedData(ended), request.language)
-
-    async def change_password(self, request: Request, principal: Principal) -> Response:
-        body = await request.fields(PasswordBody)
-        await self._own.change_password(principal, body.currentPassword, body.newPassword, request.client)
-        return success(language=request.language)
 
     def _data(self, profile: Profile) -> UserData:
         user = profile.user

@@ -17,6 +17,7 @@ import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream, raw_response
+from gatehouse.api.resource import Resource
 from gatehouse.api.services.introspection import bad_request, service_key, unknown_service
 from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
@@ -56,7 +57,8 @@ class EndedSessionsEndpoints:
         self._clock = service.clock
         self._longest_token_life = service.longest_token_life
 
-    async def stream(self, request: Request) -> Response:
+    @Resource("/events/ended-sessions/stream", ("GET",))
+    async def ended_sessions(self, request: Request) -> Response:
         key = service_key(request)
         if await self._service_keys.owner(key) is None:
             return unknown_service("events")
@@ -97,7 +99,8 @@ class EndedSessionsEndpoints:
         """For this long after its end a session may still have tokens that have not expired."""
         return self._longest_token_life.seconds + CLOCK_SKEW_SECONDS
 
-    async def poll(self, request: Request) -> Response:
+    @Resource("/events/poll", ("POST",))
+    async def poll_events(self, request: Request) -> Response:
         owner = await self._service_keys.owner(service_key(request))
         if owner is None:
             return unknown_service("events")
@@ -125,7 +128,7 @@ def _events(page: FeedPage, caught_up: dict[str, float] | None) -> bytes:
         events.append(_event("gap", f"{feed_id}:", {"missing_before": page.missing_before}))
     for entry in page.entries:
         user, _, random_part = entry.session.partition("-")
-        if random_part:  # else the entry is about the user, which `poll` alone tells
+        if random_part:  # else the entry is about the user, which `poll_events` alone tells
             data = {"sid": entry.session, "sub": user, "at": entry.at, "reason": entry.reason}
             events.append(_event("ended", f"{feed_id}:{entry.position}", data))
     if caught_up is not None:

@@ -10,6 +10,7 @@ import msgspec
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import Response, raw_response
+from gatehouse.api.resource import Resource
 from gatehouse.auth.refusals import AccessTokenInvalid
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class IntrospectionEndpoint:
         self._issuer = service.settings.public_url
         self._audience = service.settings.audience
 
+    @Resource("/oauth2/introspect", ("POST",))
     async def introspect(self, request: Request) -> Response:
         if await self._service_keys.owner(service_key(request)) is None:
             return unknown_service("introspection")

@@ -10,7 +10,8 @@ import schemathesis.specs.openapi.checks as openapi_checks
 from hypothesis import HealthCheck, assume, given, settings
 from schemathesis.core.parameters import ParameterLocation
 
-from gatehouse.api.operation_table import OPERATIONS, Operation
+from gatehouse.api.operation import Operation
+from gatehouse.api.operation_table import OPERATIONS
 from tests.api.contract.adapter import LocalAdapter
 from tests.support.conversation import bearer, login
 from tests.support.local import Local
@@ -75,7 +76,7 @@ def test_answers_are_as_described(
     mode: schemathesis.GenerationMode,
 ) -> None:
     target = described[operation.path][operation.method]
-    headers = bearer(login(client)) if operation.requires_token else {}
+    headers = bearer(login(client)) if not operation.public else {}
 
     @settings(max_examples=cases(EXAMPLES), deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=target.as_strategy(generation_mode=mode))
