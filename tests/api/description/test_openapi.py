@@ -12,7 +12,7 @@ from schemathesis.core.parameters import ParameterLocation
 
 from gatehouse.api.operation import Operation
 from gatehouse.api.operation_table import OPERATIONS
-from tests.api.contract.adapter import LocalAdapter
+from tests.api.description.adapter import LocalAdapter
 from tests.support.conversation import bearer, login
 from tests.support.local import Local
 from tests.support.selection import cases
