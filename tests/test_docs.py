@@ -13,8 +13,8 @@ import pytest
 
 import gatehouse.cli
 from gatehouse.api.contract.errors import CATALOGUE
-from gatehouse.api.contract.operation import PREFIX, Group, Operation
-from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.api.operation import PREFIX, Group, Operation
+from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import descriptions, load

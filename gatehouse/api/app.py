@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from granian._granian import RSGIProtocolClosed
 
 from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
-from gatehouse.api.contract.operation import PREFIX
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.request import Request
 from gatehouse.api.http.response import Headers, Response, Stream, failure, plain_failure
+from gatehouse.api.operation import PREFIX
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.audit import Event

@@ -1,4 +1,4 @@
-"""From a path and a method to an endpoint. To add an operation, start at the table in `contract/operations.py`.
+"""From a path and a method to an endpoint. `operation.py` says how an operation is declared.
 
 Paths without parameters are one lookup in a dictionary. The others, such as `users/{id}/form`, are found by walking a
 tree of segments; a literal segment goes before a parameter. `app.py` dispatches, and checks the perms.
@@ -7,28 +7,28 @@ tree of segments; a literal segment goes before a parameter. `app.py` dispatches
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.api.contract.operation import PATH_VALUE
-from gatehouse.api.contract.operations import operations
-from gatehouse.api.endpoints.auth import AuthEndpoints
-from gatehouse.api.endpoints.console import console_endpoints
-from gatehouse.api.endpoints.ended_sessions import EndedSessionsEndpoints
-from gatehouse.api.endpoints.factors import FactorEndpoints
-from gatehouse.api.endpoints.introspection import IntrospectionEndpoint
-from gatehouse.api.endpoints.passkeys import PasskeyEndpoints
-from gatehouse.api.endpoints.password_links import PasswordLinkEndpoints
-from gatehouse.api.endpoints.qr_login import QrEndpoints
-from gatehouse.api.endpoints.system import SystemEndpoints
-from gatehouse.api.endpoints.users import CurrentUserEndpoints
+from gatehouse.api.description.openapi_endpoint import OpenApiEndpoint
 from gatehouse.api.http.request import BODY_LIMIT
+from gatehouse.api.login.captcha import CaptchaEndpoint
+from gatehouse.api.operation import PATH_VALUE, operations_of
+from gatehouse.api.operation_table import endpoint_classes
 from gatehouse.api.pages import Pages
+from gatehouse.api.pages.avatar import AvatarEndpoint
+from gatehouse.api.resource import resources_of
+from gatehouse.api.services.ended_sessions import EndedSessionsEndpoints
+from gatehouse.api.services.health import HealthEndpoints
+from gatehouse.api.services.introspection import IntrospectionEndpoint
+from gatehouse.api.services.published_keys import PublishedKeyEndpoints
+from gatehouse.api.telemetry.metrics_endpoint import MetricsEndpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
-    from gatehouse.api.contract.operation import Operation
     from gatehouse.api.http.response import Response
+    from gatehouse.api.operation import Operation
     from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.composition import Service
@@ -105,66 +105,45 @@ def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[st
 
 
 def build_routes(service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> Routes:
-    auth, own = AuthEndpoints(service, renderer, metrics), CurrentUserEndpoints(service)
-    endpoints: dict[str, Endpoint] = {
-        "captcha": auth.captcha,
-        "login": auth.login,
-        "refresh": auth.refresh,
-        "logout": auth.logout,
-        "me": own.me,
-        "sessions": own.sessions,
-        "end_session": own.end_session,
-        "end_other_sessions": own.end_other_sessions,
-        "change_password": own.change_password,
-        **FactorEndpoints(service).endpoints(),
-        **PasskeyEndpoints(service).endpoints(),
-        **QrEndpoints(service).endpoints(),
-        **PasswordLinkEndpoints(service).endpoints(),
-        **(console_endpoints(service) if service.settings.console else {}),
-    }
     routes = Routes()
     base = service.settings.base_path
-    for operation in operations(service.settings):
-        route = _route(operation, endpoints[operation.name], metrics)
-        for path in (operation.path, *operation.older_paths):
-            routes.add(base + path, operation.method, route)
-    _add_resources(routes, service, metrics)
+    captcha = CaptchaEndpoint(service, renderer, metrics)
+    for endpoints in (captcha, *(each(service) for each in endpoint_classes(service.settings))):
+        for operation in operations_of(type(endpoints)):
+            route = _route(operation, getattr(endpoints, operation.name), metrics)
+            for path in (operation.path, *operation.older_paths):
+                routes.add(base + path, operation.method, route)
+    for path, method, name, endpoint in _resources(service, metrics):
+        routes.add(base + path, method, Route(name, endpoint, metrics.operation_metrics(name)))
     return routes
 
 
 def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
-    perms = (operation.perm, *operation.or_perms) if operation.perm else ()
-    # Logout checks the bearer by itself: it needs the session alone, and works while the accounts are unavailable.
-    requires_token = operation.requires_token and operation.name != "logout"
-    counted = metrics.operation_metrics(operation.name)
-    body_limit = BODY_LIMIT + operation.upload_limit if operation.body else 0
-    return Route(operation.name, endpoint, counted, requires_token, perms, parameter_names(operation.path), body_limit)
+    return Route(
+        operation.name,
+        endpoint,
+        metrics.operation_metrics(operation.name),
+        requires_token=not (operation.public or operation.checks_token_itself),
+        perms=(operation.perm, *operation.or_perms) if operation.perm else (),
+        parameters=parameter_names(operation.path),
+        body_limit=BODY_LIMIT + operation.upload_limit if operation.body else 0,
+    )
 
 
-def _add_resources(routes: Routes, service: Service, metrics: Metrics) -> None:
-    """Routes outside `/api/v1`."""
-    base = service.settings.base_path
-    system = SystemEndpoints(service, metrics)
-    resources = [
-        ("/health/live", "live", system.live),
-        ("/health/ready", "ready", system.ready),
-        ("/.well-known/jwks.json", "jwks", system.jwks),
-        ("/.well-known/oauth-authorization-server", "metadata", system.metadata),
-        ("/.well-known/openid-configuration", "metadata", system.metadata),  # where most libraries look first
-        ("/openapi.json", "openapi", system.openapi),
-        ("/avatar.svg", "avatar", system.avatar),
-        *((("/metrics", "metrics", system.metrics),) if service.settings.metrics == "on" else ()),
-        *(Pages(service.settings).routes() if service.settings.pages else ()),
-    ]
-    for path, name, endpoint in resources:
-        for method in ("GET", "HEAD"):
-            routes.add(base + path, method, Route(name, endpoint, metrics.operation_metrics(name)))
-    introspect = IntrospectionEndpoint(service).introspect
-    route = Route("introspect", introspect, metrics.operation_metrics("introspect"))
-    routes.add(base + "/oauth2/introspect", "POST", route)
-    ended = EndedSessionsEndpoints(service)
-    for method, path, name, endpoint in (
-        ("GET", "/events/ended-sessions/stream", "ended_sessions", ended.stream),
-        ("POST", "/events/poll", "poll_events", ended.poll),
+def _resources(service: Service, metrics: Metrics) -> Iterator[tuple[str, str, str, Endpoint]]:
+    """Path, method, name and endpoint of what is served outside `/api/v1`."""
+    for endpoints in (
+        HealthEndpoints(service),
+        PublishedKeyEndpoints(service),
+        IntrospectionEndpoint(service),
+        EndedSessionsEndpoints(service),
+        OpenApiEndpoint(service),
+        AvatarEndpoint(),
+        *((MetricsEndpoint(metrics),) if service.settings.metrics == "on" else ()),
     ):
-        routes.add(base + path, method, Route(name, endpoint, metrics.operation_metrics(name)))
+        for resource in resources_of(type(endpoints)):
+            for path, method in product(resource.paths, resource.methods):
+                yield path, method, resource.name, getattr(endpoints, resource.name)
+    for path, name, endpoint in Pages(service.settings).routes() if service.settings.pages else ():
+        for method in ("GET", "HEAD"):
+            yield path, method, name, endpoint

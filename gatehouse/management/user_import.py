@@ -1,6 +1,6 @@
 """What the rows of a sheet of users mean: pure decisions. Users who exist already are not changed.
 
-The sheet is read by `transfer/xlsx.py`, and the plan carried out in `api/endpoints/console/user_sheets.py`.
+The sheet is read by `transfer/xlsx.py`, and the plan carried out in `api/console/user_sheets.py`.
 """
 
 from __future__ import annotations

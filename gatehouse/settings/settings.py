@@ -1,7 +1,7 @@
 """The table of all settings: name, default, meaning, and the function that reads and checks the value.
 
 A new setting also needs a row in `docs/settings.md`, and its meaning in Chinese in
-`api/endpoints/console/chinese_settings.py`; tests fail until both are there.
+`api/console/chinese_settings.py`; tests fail until both are there.
 """
 
 from __future__ import annotations

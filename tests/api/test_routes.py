@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gatehouse.api.contract.operation import Limit, Operation
-from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.routes import Route, Routes, parameter_names
 from gatehouse.api.telemetry.collector import OperationMetrics
 from tests.support.factors import enrol

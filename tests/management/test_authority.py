@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.perms import ADMIN_PERMS, MANAGEMENT_PERMS, expand, is_own
 from gatehouse.auth.refusals import CannotGrant, CannotManage, Need, OwnAccount
 from gatehouse.management import authority

@@ -342,7 +342,7 @@ PROOFS_AND_TRACES = (
     ),
     Mutant(
         "a sheet is authorised again when its turn comes",
-        "gatehouse/api/endpoints/console/user_sheets.py",
+        "gatehouse/api/console/user_sheets.py",
         '            principal = await self._authorize_again(request, "sys:user:import")\n',
         "            principal = _principal\n",
         ("tests/api/console/test_user_sheets.py::test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody",),

@@ -22,7 +22,7 @@ FIRST = ("tests/faults/", "tests/examples/", "tests/browser/", "tests/server/", 
 
 # Long files without fixtures of their own: their tests run in whichever process is free.
 SPREAD = {
-    "tests/api/contract/test_openapi.py",
+    "tests/api/description/test_openapi.py",
     "tests/cli/test_move.py",
     "tests/faults/test_faults.py",
     "tests/server/test_durability.py",

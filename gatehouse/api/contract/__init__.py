@@ -1,1 +1,1 @@
-"""What goes over the wire: the table of operations, bodies, variants, errors, and their OpenAPI description."""
+"""The errors of the contract: status, code and message of each."""

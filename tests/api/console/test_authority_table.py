@@ -11,10 +11,10 @@ import httpx
 import jwt
 import pytest
 
+from gatehouse.api.console import user_sheets
 from gatehouse.api.contract.errors import CATALOGUE
-from gatehouse.api.contract.operation import Group
-from gatehouse.api.contract.operations import OPERATIONS
-from gatehouse.api.endpoints.console import user_sheets
+from gatehouse.api.operation import Group
+from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.perms import names_of
 from gatehouse.auth.refusals import NotAllowed
 from gatehouse.management.authority import OPERATOR, RoleGrant

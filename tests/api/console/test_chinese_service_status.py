@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from gatehouse.api.endpoints.console.chinese_checks import check_in_chinese
-from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in_chinese
+from gatehouse.api.console.chinese_checks import check_in_chinese
+from gatehouse.api.console.chinese_settings import MEANINGS, source_in_chinese
 from gatehouse.doctor import diagnosis
 from gatehouse.settings.description import descriptions
 from gatehouse.stores.database import sql_engine as database

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gatehouse.api.contract.operation import Group, Operation
-from gatehouse.api.contract.operations import OPERATIONS
+from gatehouse.api.operation import Group, Operation
+from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.database.users import NewUser
 from tests.support.conversation import bearer, login
@@ -19,7 +19,7 @@ from tests.support.people import add_user
 from tests.support.running import PASSWORD
 
 NEEDS_PERM = [operation for operation in OPERATIONS if operation.perm]
-NEEDS_BEARER = [operation for operation in OPERATIONS if operation.requires_token]
+NEEDS_BEARER = [operation for operation in OPERATIONS if not operation.public]
 
 
 def name_of(operation: Operation) -> str:
@@ -88,7 +88,7 @@ def test_whatever_changes_or_lists_what_belongs_to_others_needs_a_perm() -> None
         "login_trend",
         "visit_statistics",
     }
-    assert all(operation.requires_token for operation in OPERATIONS if operation.group is Group.CONSOLE)
+    assert all(not operation.public for operation in OPERATIONS if operation.group is Group.CONSOLE)
 
 
 def test_the_console_can_be_switched_off(tmp_path_factory: pytest.TempPathFactory) -> None:

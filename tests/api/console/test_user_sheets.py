@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook, load_workbook
 
-from gatehouse.api.endpoints.console import user_sheets
+from gatehouse.api.console import user_sheets
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer import xlsx_process
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet

@@ -1,0 +1,110 @@
+"""The console's page for one's own profile and password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.console.actor import actor_of
+from gatehouse.api.console.formats import console_time, number
+from gatehouse.api.http.response import Response, success
+from gatehouse.api.login.credential_types import Password
+from gatehouse.api.operation import Limit, Operation
+from gatehouse.auth import refusals
+from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
+
+if TYPE_CHECKING:
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.principal import Principal
+    from gatehouse.composition import Service
+
+Gender = Annotated[int | str, Meta(description="1 male, 2 female, 0 unknown; as a number or as text.")]
+
+
+class ProfileData(Struct):
+    id: str
+    username: str
+    nickname: str
+    avatar: str
+    gender: int
+    mobile: str
+    email: str
+    deptName: str
+    roleNames: Annotated[str, Meta(description="Joined by commas.")]
+    createTime: str
+
+
+class ProfileBody(Struct):
+    """What is left out stays as it is."""
+
+    nickname: Annotated[str, Meta(max_length=64)] | None = None
+    avatar: Annotated[str, Meta(max_length=1024)] | None = None
+    gender: Gender | None = None
+    mobile: Annotated[str, Meta(max_length=32)] | None = None
+    email: Annotated[str, Meta(max_length=254)] | None = None
+
+
+class OwnPasswordBody(Struct):
+    oldPassword: Password
+    newPassword: Password
+    confirmPassword: Password
+
+
+class ProfileEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._accounts = service.accounts
+        self._own = service.self_service
+        self._default_avatar = service.settings.avatar_url
+
+    @Operation("GET", "/api/v1/users/profile", "The caller's profile", data=ProfileData)
+    async def own_profile(self, request: Request, principal: Principal) -> Response:
+        profile = principal.profile
+        user = profile.user
+        roles = [role.name for role in await self._accounts.roles.all() if role.code in profile.roles]
+        departments = {department.id: department.name for department in await self._accounts.departments.all()}
+        data = ProfileData(
+            id=str(user.id),
+            username=user.username,
+            nickname=user.nickname,
+            avatar=user.avatar or self._default_avatar,
+            gender=user.gender,
+            mobile=user.mobile,
+            email=user.email,
+            deptName=departments.get(user.department, ""),
+            roleNames=",".join(roles),
+            createTime=console_time(user.created),
+        )
+        return success(data, request.language)
+
+    @Operation("PUT", "/api/v1/users/profile", "Change the caller's profile", body=ProfileBody)
+    async def edit_own_profile(self, request: Request, principal: Principal) -> Response:
+        body = await request.fields(ProfileBody)
+        given: dict[str, Any] = {
+            "nickname": body.nickname,
+            "avatar": body.avatar if body.avatar != self._default_avatar else None,
+            "gender": None if body.gender is None else number("gender", body.gender),
+            "mobile": body.mobile,
+            "email": body.email,
+        }
+        values = {name: value for name, value in given.items() if value is not None}
+        await self._accounts.user_changes.edit(actor_of(request, principal), principal.claims.user, values)
+        return success(language=request.language)
+
+    @Operation(
+        "PUT",
+        "/api/v1/users/password",
+        "Change the caller's password; the other sessions end",
+        body=OwnPasswordBody,
+        limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
+        refusals=(refusals.ConfirmationDiffers, refusals.OldPasswordWrong, refusals.PasswordRefused, refusals.TooBusy),
+    )
+    async def own_password(self, request: Request, principal: Principal) -> Response:
+        body = await request.fields(OwnPasswordBody)
+        if body.newPassword != body.confirmPassword:
+            raise ConfirmationDiffers
+        try:
+            await self._own.change_password(principal, body.oldPassword, body.newPassword, request.client)
+        except CredentialsWrong as refusal:
+            raise OldPasswordWrong(str(refusal)) from None
+        return success(language=request.language)

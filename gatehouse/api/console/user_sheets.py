@@ -1,0 +1,250 @@
+"""Users as spreadsheets: a template to fill in, import with its report, export."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.console.actor import actor_of
+from gatehouse.api.console.formats import console_time
+from gatehouse.api.console.shared_types import IdNumber
+from gatehouse.api.console.user_data import UserQuery
+from gatehouse.api.console.user_page import user_filter
+from gatehouse.api.contract.errors import SUCCESS
+from gatehouse.api.http.fair_lock import FairLock
+from gatehouse.api.http.response import Response, raw_response, success
+from gatehouse.api.operation import MULTIPART, Operation
+from gatehouse.auth import refusals
+from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import allows
+from gatehouse.auth.refusals import FieldInvalid, NotAllowed
+from gatehouse.management.user_import import (
+    ImportContext,
+    ImportPlan,
+    ImportRow,
+    Problem,
+    RefusedRow,
+    plan_import,
+)
+from gatehouse.stores.errors import Duplicate, Missing
+from gatehouse.transfer.xlsx import FILE_MAX, Formula, SheetInvalid, write_sheet
+from gatehouse.transfer.xlsx_process import read_sheet_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.api.http.request import Request
+    from gatehouse.auth.principal import Principal
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.user_search import ListedUser
+    from gatehouse.transfer.xlsx import Cell
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+EXPORT_MAX = 100_000
+# Rows of one transaction: the database must not be held for long.
+BATCH = 200
+# One sheet at a time in each worker: they cost seconds of computing, and memory.
+SHEETS_WAITING = 4
+PREVIEWED = 100
+
+# The columns of the template; an export has two more.
+_COLUMNS = (
+    ("Username", "用户名"),
+    ("Nickname", "昵称"),
+    ("Gender", "性别"),
+    ("Mobile", "手机号码"),
+    ("Email", "邮箱"),
+    ("Department", "部门"),
+    ("Roles", "角色"),
+)
+_EXPORTED = (*_COLUMNS, ("Status", "状态"), ("Created", "创建时间"))
+_COMMA = re.compile("[,，、]")
+_GENDERS = (("unknown", "未知"), ("male", "男"), ("female", "女"))
+_STATES = (("disabled", "禁用"), ("enabled", "启用"))
+
+_PROBLEMS = {
+    Problem.NO_NAME: ("row {row}: the username is missing", "第 {row} 行：缺少用户名"),
+    Problem.INVALID: ("row {row}: {about} is not valid", "第 {row} 行：{about} 格式不正确"),
+    Problem.TAKEN: ("row {row}: there is a user {about} already", "第 {row} 行：用户名 {about} 已存在"),
+    Problem.TWICE: ("row {row}: {about} is in the sheet twice", "第 {row} 行：用户名 {about} 重复"),
+    Problem.NO_DEPARTMENT: ("row {row}: there is no one department {about}", "第 {row} 行：部门 {about} 不存在"),
+    Problem.NO_ROLE: ("row {row}: there is no one role {about}", "第 {row} 行：角色 {about} 不存在"),
+    Problem.NOT_GRANTED: ("row {row}: you cannot grant the role {about}", "第 {row} 行：无权授予角色 {about}"),
+    Problem.NOT_PLACED: (
+        "row {row}: you cannot put users into the department {about}",
+        "第 {row} 行：无权将用户加入部门 {about}",
+    ),
+    Problem.FORMULA: ("row {row}: formulas are not taken", "第 {row} 行：不支持公式"),
+}
+
+
+class ImportQuery(Struct):
+    deptId: Annotated[IdNumber | None, Meta(description="For rows that name no department.")] = None
+    preview: Annotated[bool, Meta(description="Only say what would be done.")] = False
+
+
+class ImportBody(Struct):
+    file: Annotated[str, Meta(extra_json_schema={"format": "binary", "contentMediaType": XLSX})]
+
+
+class ImportedUser(Struct):
+    username: str
+    nickname: str
+    department: str
+    roles: list[str]
+
+
+class ImportReport(Struct):
+    """How many users were added, how many rows were not, and why, a sentence each; the first of a preview."""
+
+    code: str
+    validCount: int
+    invalidCount: int
+    messageList: list[str]
+    users: list[ImportedUser]
+
+
+class UserSheetEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._accounts = service.accounts
+        self._search = service.accounts.user_search
+        self._authenticate = service.authenticator.authenticate
+        self._audit = service.audit
+        self._sheet_lock = FairLock(SHEETS_WAITING)
+
+    @Operation(
+        "GET", "/api/v1/users/template", "A sheet to fill in for an import", perm="sys:user:import", produces=XLSX
+    )
+    async def user_template(self, request: Request, _principal: Principal) -> Response:
+        header = [names[request.language == "zh"] for names in _COLUMNS]
+        async with self._sheet_lock:
+            return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
+
+    @Operation(
+        "GET",
+        "/api/v1/users/export",
+        "The users that a search finds, as a sheet",
+        perm="sys:user:export",
+        query=UserQuery,
+        produces=XLSX,
+        refusals=(refusals.TooBusy,),
+        older_paths=("/api/v1/users/_export",),
+    )
+    async def export_users(self, request: Request, _principal: Principal) -> Response:
+        wanted, chinese = user_filter(request.query_as(UserQuery)), request.language == "zh"
+        rows = [[names[chinese] for names in _EXPORTED]]
+        async with self._sheet_lock:
+            principal = await self._authorize_again(request, "sys:user:export")
+            async for batch in self._search.each(wanted, EXPORT_MAX):
+                rows += [_row(one, chinese=chinese) for one in batch]
+            detail = {"users": len(rows) - 1}
+            self._audit.record(Event.USERS_EXPORTED, request.client, actor=principal.claims.user, detail=detail)
+            return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
+
+    @Operation(
+        "POST",
+        "/api/v1/users/import",
+        "Add the users of a sheet; rows that cannot be taken are reported",
+        perm="sys:user:import",
+        query=ImportQuery,
+        body=ImportBody,
+        takes=(MULTIPART,),
+        upload_limit=FILE_MAX,
+        data=ImportReport,
+        refusals=(refusals.TooBusy, Missing, Duplicate),
+        older_paths=("/api/v1/users/_import",),
+    )
+    async def import_users(self, request: Request, _principal: Principal) -> Response:
+        query = request.query_as(ImportQuery)
+        content = await request.upload("file")
+        async with self._sheet_lock:
+            try:
+                cells = await asyncio.to_thread(read_sheet_apart, content, len(_COLUMNS))
+            except SheetInvalid as problem:
+                raise FieldInvalid("file", str(problem)) from None
+            rows, formulas = _rows(cells)
+            principal = await self._authorize_again(request, "sys:user:import")
+            context = await self._import_context(request, principal, query.deptId, rows)
+            plan = plan_import(rows, context)
+            for start in range(0, 0 if query.preview else len(plan.added), BATCH):
+                await self._accounts.user_changes.add_many(context.actor, plan.added[start : start + BATCH])
+        refused = sorted([*plan.refused, *formulas])
+        words = [_words(refusal, request.language) for refusal in refused]
+        users = _preview(plan, context) if query.preview else []
+        return success(ImportReport(SUCCESS, len(plan.added), len(refused), words, users), request.language)
+
+    async def _authorize_again(self, request: Request, perm: str) -> Principal:
+        """A sheet waits for others and takes seconds to read: whoever was disabled meanwhile must not act any more."""
+        principal = await self._authenticate(request.bearer())
+        if not allows(principal.profile.perms, perm):
+            raise NotAllowed(f"user {principal.claims.user} has lost {perm} meanwhile")
+        return principal
+
+    async def _import_context(
+        self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
+    ) -> ImportContext:
+        departments = await self._accounts.departments.all()
+        chosen = department or principal.profile.user.department
+        if all(one.id != chosen for one in departments):
+            raise Missing(f"there is no department {chosen}")
+        return ImportContext(
+            actor=actor_of(request, principal),
+            departments=departments,
+            roles=await self._accounts.roles.all(),
+            taken=frozenset(await self._search.taken([row.username for row in rows])),
+            default_department=chosen,
+        )
+
+
+def _preview(plan: ImportPlan, context: ImportContext) -> list[ImportedUser]:
+    departments = {one.id: one.name for one in context.departments}
+    roles = {role.id: role.name for role in context.roles}
+    return [
+        ImportedUser(new.username, new.nickname, departments[new.department], [roles[role] for role in granted])
+        for new, granted in plan.added[:PREVIEWED]
+    ]
+
+
+def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RefusedRow]]:
+    """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
+    if not cells or [str(cell).casefold() for cell in cells[0]] not in [
+        [names[language].casefold() for names in _COLUMNS] for language in (0, 1)
+    ]:
+        raise FieldInvalid("file", "its first row is not that of the template")
+    rows, formulas = [], []
+    for number, row in enumerate(cells[1:], 2):
+        if any(isinstance(cell, Formula) for cell in row):
+            formulas.append(RefusedRow(number, Problem.FORMULA))
+        elif any(row):
+            username, nickname, gender, mobile, email, department, roles = (str(cell) for cell in row)
+            named = tuple(part.strip() for part in _COMMA.split(roles) if part.strip())
+            rows.append(ImportRow(number, username, nickname, gender, mobile, email, department, named))
+    return rows, formulas
+
+
+def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
+    user = listed.user
+    return [
+        user.username,
+        user.nickname,
+        _GENDERS[user.gender][chinese],
+        user.mobile,
+        user.email,
+        listed.department,
+        ",".join(listed.roles),
+        _STATES[user.enabled][chinese],
+        console_time(user.created),
+    ]
+
+
+def _words(refusal: RefusedRow, language: str) -> str:
+    return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
+
+
+def _attachment(content: bytes, name: str) -> Response:
+    # Without quotes: the older consoles would make them part of the name.
+    return raw_response(content, XLSX, extra=[("content-disposition", f"attachment; filename={name}")])

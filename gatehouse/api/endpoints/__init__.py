@@ -1,1 +1,0 @@
-"""One class for each group of operations: reads the request, calls `auth/`, builds the response."""

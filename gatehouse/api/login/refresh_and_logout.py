@@ -1,0 +1,69 @@
+"""Refresh and logout. A proof of who calls is the token itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
+
+from gatehouse.api.http.request import Request, either
+from gatehouse.api.http.response import Response, success
+from gatehouse.api.login.token_data import TokenData, tokens_response
+from gatehouse.api.operation import JSON, MULTIPART, URLENCODED, Alias, Limit, Operation
+from gatehouse.auth.refusals import FieldMissing, RefreshTokenInvalid
+
+if TYPE_CHECKING:
+    from gatehouse.composition import Service
+
+RefreshToken = Annotated[str, Meta(min_length=1, max_length=1024)]
+
+
+class RefreshBody(Struct):
+    """Variant A. In variant B the token comes as the query parameter of the same name."""
+
+    refreshToken: RefreshToken | None = None
+
+
+class RefreshQuery(Struct):
+    refreshToken: RefreshToken | None = None
+
+
+class RefreshAndLogoutEndpoints:
+    def __init__(self, service: Service) -> None:
+        self._authenticator = service.authenticator
+
+    @Operation(
+        "POST",
+        "/api/v1/auth/refresh-token",
+        "Renew both tokens: the refresh token in the body (variant A) or in the query (variant B)",
+        public=True,
+        query=RefreshQuery,
+        body=RefreshBody,
+        takes=(JSON, URLENCODED, MULTIPART),
+        data=TokenData,
+        limits=(Limit.REFRESH_ADDRESS,),
+        refusals=(RefreshTokenInvalid,),
+        description="A sends the refresh token in a JSON body, B as the query parameter `refreshToken` without a body. "
+        "Either way a whole new token set comes back and the old refresh token is replaced.",
+        body_examples={"A": {"refreshToken": ""}},
+        query_examples={"B": {"refreshToken": ""}},
+    )
+    async def refresh(self, request: Request) -> Response:
+        body = await request.fields(RefreshBody, forms=True)
+        token = either("refreshToken", body.refreshToken, *request.query("refreshToken"))
+        if not token:
+            raise FieldMissing("refreshToken")
+        return tokens_response(await self._authenticator.refresh(token, request.client), request.language)
+
+    @Operation(
+        "POST",
+        "/api/v1/auth/logout",
+        "End the session (variant A)",
+        aliases=(Alias("DELETE", "/api/v1/auth/logout", "End the session (variant B)"),),
+        checks_token_itself=True,  # it needs the session alone, and works while the accounts are unavailable
+        description="A sends `POST`, B sends `DELETE`. From the moment it is answered none of the session's tokens is "
+        "accepted.",
+    )
+    async def logout(self, request: Request) -> Response:
+        await self._authenticator.logout(request.bearer(), request.client)
+        return success(language=request.language)

@@ -1,0 +1,1 @@
+"""What callers see and change of their own account."""

@@ -1,0 +1,1 @@
+"""For operators and other services: health, metrics, keys, introspection, ended sessions."""
