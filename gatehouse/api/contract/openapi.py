@@ -13,6 +13,7 @@ from gatehouse.api.contract.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.contract.schemas import LoginBody
 from gatehouse.api.contract.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
+from gatehouse.messages import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,9 +177,10 @@ def _failure(status: int, entries: list[ErrorEntry]) -> Json:
 
 
 def _words(entry: ErrorEntry) -> str:
-    if entry.en == "{problem}":
+    sentence = str(message(entry.message))
+    if sentence == "{problem}":
         return "The new password is refused, with the reason"
-    return entry.en.removesuffix(". {need}")
+    return sentence.removesuffix(". {need}")
 
 
 def _response(description: str, schema: Json) -> Json:

@@ -10,6 +10,7 @@ from gatehouse.api.endpoints.console.genders import gender_items
 from gatehouse.api.endpoints.console.side_menu import side_menu
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
+from gatehouse.messages import section
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -56,5 +57,5 @@ class AfterLoginEndpoints:
 
     async def dictionaries(self, request: Request, principal: Principal) -> Response:
         await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
-        name = "性别" if request.language == "zh" else "Gender"
+        name = section("sheet_columns", request.language)["gender"]
         return success([DictionaryData("gender", name, gender_items(request.language))], request.language)

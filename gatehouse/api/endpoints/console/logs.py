@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.logs import (
@@ -19,7 +20,7 @@ from gatehouse.api.http.response import Response, success
 from gatehouse.auth.audit import Event
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.common.user_agent import browser_name, system_name
-from gatehouse.management.activity_log import TITLES
+from gatehouse.messages import in_language, message, section
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -54,8 +55,8 @@ class LogEndpoints:
         return success(Page[LogRow](rows=rows, total=total), request.language)
 
     async def events(self, request: Request, _principal: Principal) -> Response:
-        zh = request.language == "zh"
-        return success([OptionData(tag, titles[zh]) for tag, titles in TITLES.items()], request.language)
+        titles = section("events", request.language)
+        return success([OptionData(tag, title) for tag, title in titles.items()], request.language)
 
     async def overview(self, request: Request, _principal: Principal) -> Response:
         today, yesterday, total = await self._log.overview()
@@ -89,20 +90,12 @@ class LogEndpoints:
         if await self._console_versions.of_session(principal.claims.session) is not ConsoleVersion.WORDS:
             return await self.overview(request, principal)
         today, yesterday, total = await self._log.overview()
-        zh = request.language == "zh"
-        rate = _growth(today.logins, yesterday.logins)
+        say = partial(in_language, language=request.language)
+        day = say(message("figures.day"))
+        logins, people = _growth(today.logins, yesterday.logins), _growth(today.people, yesterday.people)
         data = [
-            VisitStatistic(
-                "登录次数" if zh else "Logins", "pv", today.logins, total.logins, rate, "日" if zh else "Day"
-            ),
-            VisitStatistic(
-                "登录人数" if zh else "People",
-                "uv",
-                today.people,
-                total.people,
-                _growth(today.people, yesterday.people),
-                "日" if zh else "Day",
-            ),
+            VisitStatistic(say(message("figures.logins")), "pv", today.logins, total.logins, logins, day),
+            VisitStatistic(say(message("figures.people")), "uv", today.people, total.people, people, day),
         ]
         return success(data, request.language)
 
@@ -114,14 +107,13 @@ def _growth(today: int, yesterday: int) -> float:
 def _row(entry: LogEntry, language: str) -> LogRow:
     event = entry.event
     module, _, action = event.event.partition(".")
-    titles = TITLES.get(event.event, (event.event, event.event))
     failed = action in {"failed", "locked"} or event.event == Event.ESCALATION_REFUSED
-    title = titles[language == "zh"]
+    title = section("events", language).get(event.event, event.event)
     parts = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
     agent = event.agent or "" if entry.way is None else ""
     operator = entry.operator
     if entry.way:
-        way = entry.way.value[language == "zh"]
+        way = in_language(message(f"operators.{entry.way}"), language)
         operator = f"{way} ({entry.operator})" if entry.operator else way
     return LogRow(
         id=str(event.id),

@@ -13,6 +13,7 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
 from gatehouse.api.http.response import Response, success
 from gatehouse.management.authority import grant_of, lack_to_grant
+from gatehouse.messages import section
 from gatehouse.stores.database.roles import DataScope
 
 if TYPE_CHECKING:
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.console_versions import ConsoleVersion
     from gatehouse.composition import Service
     from gatehouse.stores.database.roles import Role
-
-_LABELS = {
-    DataScope.ALL: ("All data", "全部数据"),
-    DataScope.DEPARTMENT_AND_BELOW: ("Department and below", "部门及子部门数据"),
-    DataScope.DEPARTMENT: ("Department", "本部门数据"),
-    DataScope.OWN: ("Own data", "本人数据"),
-    DataScope.CHOSEN: ("Chosen departments", "自定义部门数据"),
-}
 
 
 class RoleEndpoints:
@@ -126,7 +119,6 @@ class RoleEndpoints:
 
 
 def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
-    label = _LABELS.get(DataScope(role.data_scope), ("", ""))
     return RoleRow(
         id=str(role.id),
         name=role.name,
@@ -134,7 +126,7 @@ def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
         status=int(role.enabled),
         sort=role.sort,
         dataScope=_shown_scope(role.data_scope, console_version),
-        dataScopeLabel=label[language == "zh"],
+        dataScopeLabel=section("data_scopes", language)[DataScope(role.data_scope).name.lower()],
         createTime=console_time(role.created),
     )
 

@@ -15,10 +15,9 @@ from gatehouse.api.contract.console.service_status import (
     SettingsData,
 )
 from gatehouse.api.endpoints.console.actor import actor_of
-from gatehouse.api.endpoints.console.chinese_checks import check_in_chinese
-from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in_chinese
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.response import Response, success
+from gatehouse.messages import in_language
 from gatehouse.settings import effective_settings
 
 if TYPE_CHECKING:
@@ -43,20 +42,18 @@ class ServiceStatusEndpoints:
         }
 
     async def settings(self, request: Request, _principal: Principal) -> Response:
-        shown = [SettingData(*each) for each in effective_settings(self._service.settings)]
-        if request.language == "zh":
-            for each in shown:
-                each.meaning, each.source = MEANINGS[each.name], source_in_chinese(each.source)
+        shown = [SettingData(*each) for each in effective_settings(self._service.settings, request.language)]
         return success(SettingsData(__version__, shown), request.language)
 
     async def checks(self, request: Request, _principal: Principal) -> Response:
         from gatehouse.doctor.diagnosis import diagnose  # noqa: PLC0415 - imports migrations, which only this needs
 
-        found = [CheckData(*each) async for each in diagnose(self._service)]
-        if request.language == "zh":
-            for each in found:
-                each.found, each.advice = check_in_chinese(each.found), check_in_chinese(each.advice)
-        return success(ChecksData(found), request.language)
+        language = request.language
+        checks = [
+            CheckData(each.level, each.check, in_language(each.found, language), in_language(each.advice, language))
+            async for each in diagnose(self._service)
+        ]
+        return success(ChecksData(checks), language)
 
     async def lockouts(self, request: Request, _principal: Principal) -> Response:
         found = [
