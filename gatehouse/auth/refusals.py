@@ -1,6 +1,6 @@
 """The refusals of the rules. Those of the stores are in `stores/errors.py`, those of HTTP itself in `api/http/`.
 
-`api/contract/errors.py` gives each its status, code and message.
+`api/contract/errors.py` gives each its status and code, `messages/` its sentences.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class AccountFieldInvalid(FieldInvalid, ValueError):
 
 
 class PasswordProblem(StrEnum):
-    """Why a password is refused, for an operator; `api/contract/errors.py` has the caller's language."""
+    """Why a password is refused, for an operator; `messages/` has the sentences for the caller."""
 
     SHORT = f"a password has at least {PASSWORD_MIN} characters"
     LONG = f"a password has at most {PASSWORD_MAX} characters"
@@ -181,7 +181,7 @@ class NotAllowed(Refused):
 
 
 class Need(StrEnum):
-    """What the caller would need; `api/contract/errors.py` has the sentences."""
+    """What the caller would need; `messages/` has the sentences."""
 
     PERMS = "perms"
     ROLE = "role"

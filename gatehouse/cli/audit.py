@@ -16,6 +16,7 @@ from gatehouse.cli.output import Moment
 from gatehouse.cli.with_service import with_service
 from gatehouse.common.parsing import duration
 from gatehouse.management.activity_log import way_of
+from gatehouse.messages import message
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -167,7 +168,8 @@ class _Watch:
 
     async def _by(self, entry: AuditEntry) -> str | None:
         if way := way_of(entry):
-            return f"{way.value[0]} ({entry.agent})" if entry.agent else way.value[0]
+            named = str(message(f"operators.{way}"))
+            return f"{named} ({entry.agent})" if entry.agent else named
         return await self._name(entry.actor)
 
     async def _name(self, user: int | None) -> str | None:

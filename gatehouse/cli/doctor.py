@@ -21,6 +21,7 @@ from gatehouse.common import logs
 from gatehouse.composition import open_service
 from gatehouse.doctor import diagnosis
 from gatehouse.doctor.diagnosis import Finding, Level
+from gatehouse.messages import message
 from gatehouse.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -58,12 +59,10 @@ def _findings(config: Path | None) -> list[Finding]:
     try:
         settings = settings_in_force()
     except SettingsError as problem:
-        return [
-            diagnosis.fail("settings", each, "correct it; docs/settings.md explains each") for each in problem.problems
-        ]
+        return [diagnosis.fail("settings", each, message("advice.setting_invalid")) for each in problem.problems]
     logs.configure("error", settings.log_format, cached=False)
     return [
-        diagnosis.ok("settings", "all valid"),
+        diagnosis.ok("settings", message("findings.settings_valid")),
         *diagnosis.check_variables(settings),
         *diagnosis.check_secret(settings),
         *diagnosis.check_files(settings, config),
@@ -83,7 +82,7 @@ async def _stores(settings: Settings) -> list[Finding]:
         explanation = explain(problem)
         if explanation is None:
             raise
-        return [diagnosis.fail("stores", str(problem), "the checks of the stores were left out")]
+        return [diagnosis.fail("stores", str(problem), message("advice.stores"))]
     try:
         return [
             *[each async for each in diagnosis.check_accounts(service)],
@@ -95,13 +94,13 @@ async def _stores(settings: Settings) -> list[Finding]:
 
 
 def _record(each: Finding) -> dict[str, Any]:
-    return {"level": each.level, "check": each.check, "found": each.found, "advice": each.advice}
+    return {"level": each.level, "check": each.check, "found": str(each.found), "advice": str(each.advice)}
 
 
 def _print_findings(findings: list[Finding]) -> None:
     for each in findings:
         line = Text.assemble(
-            (f"{each.level:<5}", _COLOURS[each.level]), f"{each.check:<14}", output.printable(each.found)
+            (f"{each.level:<5}", _COLOURS[each.level]), f"{each.check:<14}", output.printable(str(each.found))
         )
         if each.advice:
             line.append(f"\n{'':<19}-> {each.advice}", style="italic")

@@ -12,7 +12,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.cli.output import echo
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.common.wording import plural
+from gatehouse.messages.numbers import counted
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.file_format import FileFormat, format_of
 
@@ -55,4 +55,4 @@ async def export(service: Service, file: Path, file_format: str | None, *, with_
         )
     detail = {"users": count, "with_hashes": with_hashes}
     service.audit.record(Event.USERS_EXPORTED, CLI_CLIENT, detail=detail)
-    echo(plural(f"Wrote {count} user(s) to {file}{', with their password hashes' if with_hashes else ''}."))
+    echo(f"Wrote {counted(count, 'user')} to {file}{', with their password hashes' if with_hashes else ''}.")

@@ -14,7 +14,7 @@ from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
-from gatehouse.common.wording import plural
+from gatehouse.messages.numbers import counted
 from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.file_reader import UserFile
 from gatehouse.transfer.importer import Importer
@@ -134,7 +134,7 @@ def _print_summary(summary: Summary) -> None:
     columns = {"what": "", "added": "ADDED", "changed": "CHANGED", "unchanged": "UNCHANGED"}
     output.records(lines, columns, as_json=False, nothing="")
     if summary.skipped:
-        echo(plural(f"Skipped {summary.skipped} deleted user(s) of the source."))
+        echo(f"Skipped {counted(summary.skipped, 'deleted user')} of the source.")
     if summary.replaced_admin:
         echo(f"The administrator of the first start, {summary.replaced_admin}, was replaced.")
     for origin, text in summary.adapted[:SHOWN_ADAPTED]:

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gatehouse.doctor.diagnosis import fail, ok
+from gatehouse.messages import message
 from gatehouse.server.node_agreement import disagreements, fingerprint, live_nodes
 from gatehouse.stores.database.nodes import Node
 from gatehouse.stores.errors import StoreError
@@ -27,6 +28,9 @@ async def check_nodes(service: Service) -> AsyncIterator[Finding]:
         return  # reported above
     own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)
     for each in disagreements(own, secrets, others):
-        yield fail("nodes", each, "or run this with the settings that the nodes have")
-    names = "".join(f"; {node.id} since {time.strftime('%F %R', time.gmtime(node.started))} UTC" for node in others)
-    yield ok("nodes", f"{len(others)} serving{names}")
+        yield fail("nodes", each, message("advice.nodes"))
+    nodes = tuple(
+        message("findings.node", node=node.id, time=time.strftime("%F %R", time.gmtime(node.started)))
+        for node in others
+    )
+    yield ok("nodes", message("findings.nodes", count=len(others), nodes=nodes))

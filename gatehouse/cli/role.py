@@ -11,7 +11,7 @@ from gatehouse.cli.fields import scope, scope_name, scope_options
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
-from gatehouse.common.wording import plural
+from gatehouse.messages.numbers import counted
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -116,7 +116,7 @@ async def delete(service: Service, code: str, *, yes: bool) -> None:
       gatehouse role delete AUDITOR --yes
     """
     found = await service.accounts.role(code)
-    confirm(plural(f"Delete role {code}, held by {found.users} user(s)?"), yes=yes)
+    confirm(f"Delete role {code}, held by {counted(found.users, 'user')}?", yes=yes)
     await service.accounts.delete_role(code)
     echo(f"Deleted role {code}.")
 

@@ -13,7 +13,7 @@ from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.common.wording import plural
+from gatehouse.messages.numbers import counted
 from gatehouse.settings.master_secret import new_secret, secret_path, write_secrets
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ async def rotate(service: Service, *, now: bool) -> None:
     write_secrets(path, [new, *known])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
     echo(
-        plural(
-            f"The new secret is in force and seals {number} signing key(s). The old one still verifies refresh tokens;"
-        )
+        f"The new secret is in force and seals {counted(number, 'signing key')}. "
+        "The old one still verifies refresh tokens;"
     )
     echo(f"remove it in {_days(service)} with `gatehouse secret forget`.")
 
@@ -94,7 +93,7 @@ async def forget(service: Service, *, yes: bool) -> None:
     await service.reseal(first)
     write_secrets(path, [first])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"forgotten": len(others)})
-    return echo(plural(f"Removed {len(others)} old secret(s) from {path}."))
+    return echo(f"Removed {counted(len(others), 'old secret')} from {path}.")
 
 
 @secret.command("reseal")
@@ -110,7 +109,7 @@ async def reseal(service: Service) -> None:
     """
     number = await service.reseal(service.key_ring.secrets[0])
     service.audit.record(Event.SECRET_ROTATED, CLI_CLIENT, detail={"keys": number})
-    echo(plural(f"Sealed {number} signing key(s) under the first secret."))
+    echo(f"Sealed {counted(number, 'signing key')} under the first secret.")
 
 
 def _file(service: Service) -> Path:

@@ -11,7 +11,7 @@ from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.common.user_agent import browser
-from gatehouse.common.wording import plural
+from gatehouse.messages.numbers import counted
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
     if name is not None:
         user = (await service.accounts.user(name)).user.id
         ended = await service.sessions.end_all(user, SessionEndReason.OPERATOR, CLI_CLIENT)
-        return echo(plural(f"Ended {len(ended)} session(s) of {name}."))
+        return echo(f"Ended {counted(len(ended), 'session')} of {name}.")
     unknown = [each for each in ids if not await service.sessions.end(each, SessionEndReason.OPERATOR, CLI_CLIENT)]
-    echo(plural(f"Ended {len(ids) - len(unknown)} session(s)."))
+    echo(f"Ended {counted(len(ids) - len(unknown), 'session')}.")
     if unknown:
         raise Missing(f"there is no session {', '.join(unknown)}")
     return None

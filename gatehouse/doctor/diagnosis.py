@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.sealing import WrongSecret
-from gatehouse.common.wording import plural, size
+from gatehouse.messages import message
+from gatehouse.messages.numbers import size
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets, secret_path
 from gatehouse.stores.database import migrate
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.composition.service import Service
+    from gatehouse.messages import Message
 
 # A node whose clock is off by more refuses fresh tokens of the others.
 CLOCK_WARNING_SECONDS = 5.0
@@ -40,19 +42,19 @@ class Level(StrEnum):
 class Finding(NamedTuple):
     level: Level
     check: str
-    found: str
-    advice: str = ""
+    found: Message | str
+    advice: Message | str = ""
 
 
-def ok(check: str, found: str) -> Finding:
-    return Finding(Level.OK, check, plural(found))
+def ok(check: str, found: Message | str) -> Finding:
+    return Finding(Level.OK, check, found)
 
 
-def warn(check: str, found: str, advice: str) -> Finding:
-    return Finding(Level.WARN, check, plural(found), advice)
+def warn(check: str, found: Message | str, advice: Message | str) -> Finding:
+    return Finding(Level.WARN, check, found, advice)
 
 
-def fail(check: str, found: str, advice: str) -> Finding:
+def fail(check: str, found: Message | str, advice: Message | str) -> Finding:
     return Finding(Level.FAIL, check, found, advice)
 
 
@@ -74,8 +76,8 @@ def check_variables(settings: Settings) -> Iterator[Finding]:
     for name, meant in settings.unknown_variables.items():
         yield warn(
             "settings",
-            f"{name} is ignored: there is no such setting",
-            f"did you mean {meant}?" if meant else "unset it; docs/settings.md lists all settings",
+            message("findings.unknown_variable", variable=name),
+            message("advice.setting_meant", setting=meant) if meant else message("advice.setting_unknown"),
         )
 
 
@@ -83,33 +85,31 @@ def check_secret(settings: Settings) -> Iterator[Finding]:
     try:
         known = read_secrets(settings)
     except SettingsError as problem:
-        yield fail("secret", str(problem), "start `gatehouse serve` once, or set a random one of 32 characters or more")
+        yield fail("secret", str(problem), message("advice.secret"))
         return
     source = "GATEHOUSE_SECRET" if settings.secret else str(secret_path(settings))
-    found = f"strong enough, from {source}"
-    yield ok("secret", f"{found}; {len(known) - 1} older one(s) to decrypt with" if len(known) > 1 else found)
+    if older := len(known) - 1:
+        yield ok("secret", message("findings.secret_with_older", source=source, older=older))
+    else:
+        yield ok("secret", message("findings.secret", source=source))
 
 
 def check_test_switches(settings: Settings) -> Iterator[Finding]:
     if settings.captcha_test_answer:
-        yield warn(
-            "test switches",
-            "every captcha has the same answer",
-            "unset GATEHOUSE_CAPTCHA_TEST_ANSWER before production use",
-        )
+        yield warn("test switches", message("findings.captcha_test_answer"), message("advice.captcha_test_answer"))
     if not settings.limits:
-        yield warn("test switches", "all limits are off", "unset GATEHOUSE_LIMITS before production use")
+        yield warn("test switches", message("findings.limits_off"), message("advice.limits"))
     if settings.limits and not settings.captcha_test_answer:
-        yield ok("test switches", "all off")
+        yield ok("test switches", message("findings.test_switches_off"))
 
 
 def check_workers(settings: Settings) -> Iterator[Finding]:
     cores = os.cpu_count() or 1
-    found = f"{settings.workers} worker(s) on {cores} core(s)"
+    found = message("findings.workers", workers=settings.workers, cores=cores)
     if settings.workers > cores:
-        yield warn("workers", found, "more workers than cores only cost memory: lower GATEHOUSE_WORKERS")
+        yield warn("workers", found, message("advice.workers_fewer"))
     elif settings.workers * 4 <= cores:
-        yield warn("workers", found, f"most cores stay idle: raise GATEHOUSE_WORKERS, up to {cores}")
+        yield warn("workers", found, message("advice.workers_more", cores=cores))
     else:
         yield ok("workers", found)
 
@@ -119,33 +119,29 @@ def check_network(settings: Settings) -> Iterator[Finding]:
     if everybody:
         yield fail(
             "proxies",
-            f"{everybody[0]} is trusted: anybody can claim any address",
-            "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
+            message("findings.proxies_everybody", network=everybody[0]),
+            message("advice.proxies_fewer"),
         )
     elif wide := [each for each in settings.trusted_proxies if each.prefixlen < WIDEST_PREFIX[each.version]]:
         yield warn(
             "proxies",
-            f"{wide[0]} is trusted: anyone with one of its addresses can claim any other",
-            "list only your own proxies in GATEHOUSE_TRUSTED_PROXIES",
+            message("findings.proxies_wide", network=wide[0]),
+            message("advice.proxies_fewer"),
         )
     elif settings.listens_on_loopback and not settings.trusted_proxies and not settings.known_on_loopback:
-        yield warn(
-            "proxies",
-            "listens on loopback, the issuer is a public URL and no proxy is trusted: all clients share one address",
-            "set GATEHOUSE_TRUSTED_PROXIES to the proxy's address, such as 127.0.0.1",
-        )
+        yield warn("proxies", message("findings.proxies_missing"), message("advice.proxies"))
     else:
-        yield ok("proxies", f"{len(settings.trusted_proxies)} network(s) trusted")
+        yield ok("proxies", message("findings.proxies", networks=len(settings.trusted_proxies)))
     if not settings.issuer and not settings.listens_on_loopback:
-        yield warn("issuer", f"tokens name {settings.public_url}", "set GATEHOUSE_ISSUER to the URL that clients see")
+        yield warn("issuer", message("findings.issuer_missing", url=settings.public_url), message("advice.issuer"))
     elif settings.issuer.startswith("http://") and not settings.listens_on_loopback:
-        yield warn("issuer", f"{settings.issuer} is not https", "passwords travel in the clear: serve it over TLS")
+        yield warn("issuer", message("findings.issuer_without_tls", url=settings.issuer), message("advice.issuer_tls"))
     else:
         yield ok("issuer", settings.public_url)
     if "*" in settings.cors_origins:
-        yield warn("cors", "every origin may call", "list the front ends in GATEHOUSE_CORS_ORIGINS")
+        yield warn("cors", message("findings.cors_everybody"), message("advice.cors"))
     else:
-        yield ok("cors", f"{len(settings.cors_origins)} origin(s)")
+        yield ok("cors", message("findings.cors", origins=len(settings.cors_origins)))
 
 
 def check_files(settings: Settings, config: Path | None) -> Iterator[Finding]:
@@ -153,17 +149,13 @@ def check_files(settings: Settings, config: Path | None) -> Iterator[Finding]:
     exposed = [path for path in _private(settings, config) if _readable_by_others(path)]
     for path in exposed:
         mode = "700" if path.is_dir() else "600"
-        yield fail("files", f"others can read {path}", f"chmod {mode} {path}")
+        yield fail("files", message("findings.file_exposed", path=path), f"chmod {mode} {path}")
     if not exposed:
-        yield ok("files", "readable by the owner only")
+        yield ok("files", message("findings.files"))
     if settings.data_dir.is_dir():
         free = shutil.disk_usage(settings.data_dir).free
-        found = f"{size(free)} free in {settings.data_dir}"
-        yield (
-            ok("space", found)
-            if free > LOW_SPACE_BYTES
-            else warn("space", found, "a full disk stops logins: make room")
-        )
+        found = message("findings.space", free=size(free), folder=settings.data_dir)
+        yield (ok("space", found) if free > LOW_SPACE_BYTES else warn("space", found, message("advice.space")))
 
 
 def _private(settings: Settings, config: Path | None) -> Iterator[Path]:
@@ -183,14 +175,15 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
         await service.database.ping()
         await migrate.check(service.database)
     except migrate.MigrationNeeded as problem:
-        yield fail("accounts", str(problem), "run `gatehouse migrate`")
+        yield fail("accounts", str(problem), message("advice.migrate"))
         return
     except StoreError as problem:
-        yield fail("accounts", str(problem), "start the database, or correct GATEHOUSE_DATABASE_URL")
+        yield fail("accounts", str(problem), message("advice.accounts"))
         return
-    yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
+    engine = service.database.engine.url.get_backend_name()
+    yield ok("accounts", message("findings.accounts", engine=engine, version=migrate.HEAD))
     for each in await service.database.configuration_warnings():
-        yield warn("accounts", each, "see docs/many-nodes.md")
+        yield warn("accounts", each, message("advice.server"))
     yield await _users(service)
     async for finding in _second_factor_roles(service):
         yield finding
@@ -202,43 +195,36 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
 async def _users(service: Service) -> Finding:
     number = await service.accounts.users.count()
     if number == 0:
-        return warn("users", "none: nobody can log in", "start `gatehouse serve` once, or `gatehouse user add NAME`")
-    return ok("users", f"{number} user(s)")
+        return warn("users", message("findings.no_users"), message("advice.users"))
+    return ok("users", message("findings.users", users=number))
 
 
 async def _outbox(service: Service) -> Finding:
     waiting, given_up = await service.outbox.backlog()
     if given_up:
-        return fail(
-            "outbox", f"{given_up} given up, {waiting} waiting", "see `gatehouse audit --event delivery.given_up`"
-        )
+        found = message("findings.outbox_given_up", given_up=given_up, waiting=waiting)
+        return fail("outbox", found, message("advice.outbox_given_up"))
     if waiting:
-        return warn(
-            "outbox", f"{waiting} waiting: state was unavailable after a change", "a running node delivers them"
-        )
-    return ok("outbox", "nothing waits to be delivered")
+        return warn("outbox", message("findings.outbox_waiting", waiting=waiting), message("advice.outbox_waiting"))
+    return ok("outbox", message("findings.outbox_empty"))
 
 
 async def _second_factor_roles(service: Service) -> AsyncIterator[Finding]:
     """A misspelled role would require a second factor of nobody, without a word."""
     known = {role.code for role in await service.accounts.roles.all()}
     for code in sorted(set(service.settings.second_factor_roles) - known):
-        yield fail(
-            "second factor",
-            f"{code}: there is no role with this code, so nobody must have a second factor because of it",
-            "correct GATEHOUSE_SECOND_FACTOR_ROLES; codes are compared exactly",
-        )
+        yield fail("second factor", message("findings.no_such_role", role=code), message("advice.second_factor_roles"))
 
 
 async def _keys(service: Service) -> Finding:
     try:
         await service.key_ring.load()
         if not service.key_ring.stored:
-            return warn("signing keys", "none yet", "start `gatehouse serve` once")
+            return warn("signing keys", message("findings.no_signing_keys"), message("advice.signing_keys"))
         signer = service.key_ring.signer
     except WrongSecret as problem:
-        return fail("signing keys", str(problem), "restore the master secret that encrypted them")
-    return ok("signing keys", f"{signer.kid} signs with {signer.algorithm}")
+        return fail("signing keys", str(problem), message("advice.signing_keys_secret"))
+    return ok("signing keys", message("findings.signing_keys", key=signer.kid, algorithm=signer.algorithm))
 
 
 async def _clock(service: Service) -> Finding:
@@ -247,26 +233,26 @@ async def _clock(service: Service) -> Finding:
     if service.database.path is None:
         theirs = await service.database.clock()
         off = abs(time.time() - theirs)
-        found = f"{off:.1f} s from the database's"
+        found = message("findings.clock_difference", seconds=f"{off:.1f}")
         return (
             ok("clock", found)
             if off <= CLOCK_WARNING_SECONDS
-            else fail("clock", found, "run an NTP client on both machines")
+            else fail("clock", found, message("advice.clock_difference"))
         )
     newest = await service.audit_trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
     if now + CLOCK_WARNING_SECONDS < written:
-        return fail("clock", "is before the last audit event", "set it: run an NTP client")
-    return ok("clock", "not before the last audit event")
+        return fail("clock", message("findings.clock_behind"), message("advice.clock"))
+    return ok("clock", message("findings.clock"))
 
 
 async def check_state(service: Service) -> AsyncIterator[Finding]:
     try:
         await service.state.ping()
     except StoreError as problem:
-        yield fail("state", str(problem), "start the state store, or correct GATEHOUSE_STATE_URL")
+        yield fail("state", str(problem), message("advice.state"))
         return
-    yield ok("state", "answers reads and writes")
+    yield ok("state", message("findings.state"))
     yield ok("durability", await service.state.durability())
     for each in await service.state.configuration_warnings():
-        yield warn("state", each, "see docs/many-nodes.md")
+        yield warn("state", each, message("advice.server"))

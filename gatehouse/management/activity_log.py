@@ -1,12 +1,13 @@
-"""The audit trail as people read it: what each event is called, who did it, and how often people log in."""
+"""The audit trail as people read it: who did what, and how often people log in."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.management.authority import CLI_ADDRESS, IMPORT_ADDRESS
+from gatehouse.messages import languages, section
 from gatehouse.stores.database.audit_trail import AuditEntry, TrailFilter
 from gatehouse.stores.database.login_days import Logins, day_of
 
@@ -20,61 +21,12 @@ if TYPE_CHECKING:
 TREND_DAYS = 366
 PEOPLE_SEARCHED = 100
 
-# By tag, in English and Chinese.
-TITLES = {
-    "login": ("Login", "登录"),
-    "login.failed": ("Failed login", "登录失败"),
-    "login.locked": ("Name locked after failed logins", "账号因登录失败被锁定"),
-    "login.new_place": ("Login from a new place", "在新地点登录"),
-    "refresh": ("Token refresh", "刷新令牌"),
-    "refresh.failed": ("Failed token refresh", "刷新令牌失败"),
-    "logout": ("Logout", "退出登录"),
-    "session.ended": ("Session ended", "会话结束"),
-    "password.changed": ("Password changed", "修改密码"),
-    "password_link.made": ("Link to set a password made", "生成设置密码链接"),
-    "password.rehashed": ("Password hash replaced", "密码哈希更新"),
-    "user.added": ("User added", "新增用户"),
-    "user.changed": ("User changed", "修改用户"),
-    "user.disabled": ("User disabled", "禁用用户"),
-    "user.enabled": ("User enabled", "启用用户"),
-    "user.deleted": ("User deleted", "删除用户"),
-    "role.added": ("Role added", "新增角色"),
-    "role.changed": ("Role changed", "修改角色"),
-    "role.deleted": ("Role deleted", "删除角色"),
-    "department.added": ("Department added", "新增部门"),
-    "department.changed": ("Department changed", "修改部门"),
-    "department.deleted": ("Department deleted", "删除部门"),
-    "menu.added": ("Menu added", "新增菜单"),
-    "menu.changed": ("Menu changed", "修改菜单"),
-    "menu.deleted": ("Menu deleted", "删除菜单"),
-    "factor.added": ("Second factor added", "启用双重验证"),
-    "factor.removed": ("Second factor removed", "关闭双重验证"),
-    "factor.reset": ("Second factor reset by an operator", "管理员重置双重验证"),
-    "enrolment.failed": ("Wrong code while setting up an authenticator app", "绑定身份验证器时动态码错误"),
-    "recovery_code.used": ("Recovery code used", "使用恢复码"),
-    "recovery_codes.renewed": ("New recovery codes", "更新恢复码"),
-    "passkey.cloned": ("Passkey that seems to be a copy", "疑似被复制的通行密钥"),
-    "password_login.set": ("Login by password switched on or off", "开启或关闭密码登录"),
-    "qr.confirmed": ("Login by QR code confirmed", "确认扫码登录"),
-    "qr.refused": ("Login by QR code refused", "拒绝扫码登录"),
-    "ticket.refused": ("Link, QR code or enrolment ticket refused", "拒绝无效的链接、二维码或绑定凭证"),
-    "limit.lifted": ("Limit lifted", "解除限制"),
-    "escalation.refused": ("Escalation refused", "越权操作被拒绝"),
-    "users.exported": ("Users exported", "导出用户"),
-    "delivery.given_up": ("Change not delivered", "变更未能同步到会话存储"),
-    "key.added": ("Signing key added", "新增签名密钥"),
-    "key.retired": ("Signing key retired", "停用签名密钥"),
-    "secret.rotated": ("Master secret replaced", "更换主密钥"),
-    "service_key.added": ("Service key added", "新增服务密钥"),
-    "service_key.revoked": ("Service key revoked", "吊销服务密钥"),
-}
 
+class Way(StrEnum):
+    """By which way an operator acted who is no user."""
 
-class Way(Enum):
-    """By which way an operator acted who is no user. In English and Chinese."""
-
-    COMMAND_LINE = ("command line", "命令行")
-    IMPORT = ("import", "导入")
+    COMMAND_LINE = "command_line"
+    IMPORT = "import"
 
 
 # What stands in place of an address.
@@ -148,7 +100,8 @@ def _date(day: int) -> str:
 
 def _events_titled(keywords: str) -> list[str]:
     folded = keywords.casefold()
-    return [tag for tag, titles in TITLES.items() if any(folded in text.casefold() for text in (tag, *titles))]
+    titles = [(tag, title) for language in languages() for tag, title in section("events", language).items()]
+    return list(dict.fromkeys(tag for tag, title in titles if folded in tag or folded in title.casefold()))
 
 
 def _entry(event: AuditEntry, names: dict[int, str]) -> LogEntry:

@@ -22,6 +22,7 @@ class _Page(NamedTuple):
     buttons: tuple[tuple[str, str], ...]
 
 
+# A menu is shown in the reader's language (`messages/`) as long as it has the name that it is created with.
 FOLDER = "System"
 _CHANGES = (("Add", "create"), ("Edit", "update"), ("Delete", "delete"))
 _PAGES = (
@@ -44,26 +45,6 @@ _PAGES = (
     _Page("Departments", "Dept", "dept", "tree", "dept", (("List", "list"), *_CHANGES)),
     _Page("Log", "Log", "log", "document", "log", (("List", "list"),)),
 )
-
-# Names in the side menu where Chinese is preferred; a menu that was renamed keeps its name.
-CHINESE = {
-    FOLDER: "系统管理",
-    "Users": "用户管理",
-    "Roles": "角色管理",
-    "Menus": "菜单管理",
-    "Departments": "部门管理",
-    "Log": "系统日志",
-}
-CHINESE_BUTTONS = {
-    "List": "查询",
-    "Add": "新增",
-    "Edit": "编辑",
-    "Delete": "删除",
-    "Reset password": "重置密码",
-    "Import": "导入",
-    "Export": "导出",
-    "Assign menus": "分配菜单",
-}
 
 
 def default_entries(now: float) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from gatehouse.management import authority
 from gatehouse.management.authority import Holder, grant_of
 from gatehouse.management.field_checks import check_fields
 from gatehouse.management.users import USER_CHECKS
+from gatehouse.messages import languages, section
 from gatehouse.stores.database.users import NewUser, name_key
 
 if TYPE_CHECKING:
@@ -81,11 +82,12 @@ class ImportPlan:
     refused: list[RefusedRow] = field(default_factory=list)
 
 
-GENDERS: Mapping[str, int] = {
-    "": 0, "0": 0, "unknown": 0, "未知": 0, "保密": 0,
-    "1": 1, "male": 1, "男": 1,
-    "2": 2, "female": 2, "女": 2,
-}  # fmt: skip
+@cache
+def _genders() -> Mapping[str, int]:
+    """A gender is read as its number or as its name in any language."""
+    sections = [section(name, language) for name in ("genders", "sheet_genders") for language in languages()]
+    named = {text.casefold(): int(code) for genders in sections for code, text in genders.items()}
+    return {"": 0, "0": 0, "1": 1, "2": 2, **named}
 
 
 def plan_import(rows: Sequence[ImportRow], context: ImportContext) -> ImportPlan:
@@ -111,7 +113,7 @@ def _entry(
         raise RowInvalid(Problem.TWICE, row.username)
     if name_key(row.username) in context.taken:
         raise RowInvalid(Problem.TAKEN, row.username)
-    gender = GENDERS.get(row.gender.casefold())
+    gender = _genders().get(row.gender.casefold())
     if gender is None:
         raise RowInvalid(Problem.INVALID, "gender")
     new = NewUser(

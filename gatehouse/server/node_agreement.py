@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.common import logs
 from gatehouse.composition import open_database, open_state
+from gatehouse.messages import message
 from gatehouse.settings import SettingsError
 from gatehouse.settings.master_secret import read_secrets
 from gatehouse.stores.database import migrate
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.composition import Service
+    from gatehouse.messages import Message
     from gatehouse.settings import Settings
     from gatehouse.stores.database.sql_engine import Database
     from gatehouse.stores.state.protocol import State
@@ -61,7 +63,7 @@ async def register(settings: Settings, node: str) -> None:
             if problems:
                 killed = f"one that was killed is forgotten after {LIVE_SECONDS:.0f} s"
                 raise SettingsError(
-                    [*problems, f"nodes on one database must agree: this one does not start ({killed})"]
+                    [*map(str, problems), f"nodes on one database must agree: this one does not start ({killed})"]
                 )
             await store.prune(now - FORGET_SECONDS)
             await store.renew(own)
@@ -104,24 +106,18 @@ def is_live(node: Node, now: float, *, same_machine: bool) -> bool:
     return not same_machine or host != _host() or _exists(int(pid))
 
 
-def disagreements(own: Node, known_secrets: Sequence[bytes], others: Sequence[Node]) -> list[str]:
-    """What keeps this node from serving beside the others, a sentence each."""
+def disagreements(own: Node, known_secrets: Sequence[bytes], others: Sequence[Node]) -> list[Message]:
+    """What keeps this node from serving beside the others."""
     fingerprints = {fingerprint(secret) for secret in known_secrets}
     found = []
     for other in others:
         if other.issuer != own.issuer:
-            found.append(
-                f"node {other.id} serves as {other.issuer}, this one as {own.issuer}:"
-                " set GATEHOUSE_ISSUER to the same URL on every node"
-            )
+            found.append(message("findings.node_issuer", node=other.id, issuer=other.issuer, own=own.issuer))
         # While a secret is replaced, a node opens what the previous one made: that is agreement.
         if other.secret not in fingerprints:
-            found.append(f"node {other.id} has another master secret: give every node the same GATEHOUSE_SECRET")
+            found.append(message("findings.node_secret", node=other.id))
         if own.state and other.state and other.state != own.state:
-            found.append(
-                f"node {other.id} keeps its sessions in another state store:"
-                " set GATEHOUSE_STATE_URL to the same server on every node"
-            )
+            found.append(message("findings.node_state", node=other.id))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Every setting: its name, default, meaning and check, and how it is read.
+"""Every setting: its name, default and check, and how it is read. What each means is in `messages/`.
 
 settings.py     the table of all settings: add a setting here
 checks.py       which values are refused together

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gatehouse.messages import DEFAULT, section
 from gatehouse.settings.loading import PREFIX
 from gatehouse.settings.settings import Settings, setting_fields
 
@@ -22,14 +23,16 @@ class SettingDescription:
     secret: bool
 
 
-def descriptions() -> Iterator[SettingDescription]:
+def descriptions(language: str = DEFAULT) -> Iterator[SettingDescription]:
+    meanings = section("settings", language)
     for field in setting_fields():
+        variable = PREFIX + field.name.upper()
         yield SettingDescription(
             name=field.name,
-            variable=PREFIX + field.name.upper(),
+            variable=variable,
             flag="--" + field.name.replace("_", "-"),
             default=_format(field.default, field.metadata["show"]),
-            meaning=field.metadata["meaning"],
+            meaning=meanings[variable],
             secret=field.metadata["secret"],
         )
 

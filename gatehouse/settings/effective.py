@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatehouse.messages import in_language
 from gatehouse.settings.description import descriptions, format_value
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ class EffectiveSetting(NamedTuple):
     secret: bool
 
 
-def effective_settings(settings: Settings) -> Iterator[EffectiveSetting]:
-    for each in descriptions():
+def effective_settings(settings: Settings, language: str) -> Iterator[EffectiveSetting]:
+    for each in descriptions(language):
         value = "" if each.secret else format_value(settings, each.name)
-        source = settings.sources.get(each.name, "")
+        source = in_language(settings.sources.get(each.name, ""), language)
         yield EffectiveSetting(each.variable, value, each.default, source, each.meaning, each.secret)

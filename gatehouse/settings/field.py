@@ -1,4 +1,4 @@
-"""How one setting is declared: default, meaning, and the function that reads its text."""
+"""How one setting is declared: default, and the function that reads its text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 def setting(
     default: object,
-    meaning: str,
     read: Callable[[str], object],
     *,
     secret: bool = False,
@@ -21,11 +20,11 @@ def setting(
 ) -> Any:
     return dataclasses.field(
         default=default,
-        metadata={"meaning": meaning, "read": read, "secret": secret, "show": show},
+        metadata={"read": read, "secret": secret, "show": show},
         repr=not secret,
     )
 
 
-def timespan(default: int, meaning: str, low: int, high: int) -> Any:
+def timespan(default: int, low: int, high: int) -> Any:
     """A duration in seconds, shown with a unit: 7d."""
-    return setting(default, meaning, seconds(low, high), show=with_unit)
+    return setting(default, seconds(low, high), show=with_unit)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatehouse.messages import Message, message
 from gatehouse.settings.checks import check_together
 from gatehouse.settings.errors import SettingsError
 from gatehouse.settings.settings import Settings, setting_fields
@@ -25,7 +26,7 @@ class SettingText(NamedTuple):
     """The text of a setting, and where it was found."""
 
     text: str
-    source: str
+    source: Message | str
 
 
 def load(
@@ -54,7 +55,7 @@ def _collect(
 ) -> dict[str, SettingText]:
     """Flags win over the environment, the environment over the file."""
     given = {
-        name: SettingText(text, f"{name} in the settings file")
+        name: SettingText(text, message("setting_sources.file", name=name))
         for name, text in _from_file(config, environ, problems).items()
     }
     for field in setting_fields():

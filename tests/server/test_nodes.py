@@ -76,13 +76,13 @@ def test_a_secret_that_is_being_replaced_is_agreement() -> None:
     old, new = SECRET.encode(), OTHER_SECRET.encode()
     own = node(secret=nodes.fingerprint(new))
     assert nodes.disagreements(own, [new, old], [node()]) == []
-    assert "master secret" in nodes.disagreements(own, [new], [node()])[0]
+    assert "master secret" in str(nodes.disagreements(own, [new], [node()])[0])
 
 
 def test_a_state_store_that_did_not_answer_is_no_disagreement() -> None:
     assert nodes.disagreements(node(state=""), [SECRET.encode()], [node()]) == []
     assert nodes.disagreements(node(), [SECRET.encode()], [node(state="")]) == []
-    assert "state store" in nodes.disagreements(node(state="another"), [SECRET.encode()], [node()])[0]
+    assert "state store" in str(nodes.disagreements(node(state="another"), [SECRET.encode()], [node()])[0])
 
 
 @pytest.mark.parametrize(("age", "live"), [(0, True), (59, True), (61, False)])

@@ -271,7 +271,7 @@ async def test_a_failed_block_leaves_nothing(database: Database) -> None:
 
 async def test_the_engine_answers(database: Database) -> None:
     await database.ping()
-    assert all("fsync" in line for line in await database.configuration_warnings())  # off in the tests' own server
+    assert all("fsync" in str(line) for line in await database.configuration_warnings())  # off in the tests' own server
 
 
 async def test_patience_with_postgresql_has_an_end_too(

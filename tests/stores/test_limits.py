@@ -117,8 +117,8 @@ async def test_the_engine_answers_and_says_what_it_lacks(state: State) -> None:
     await state.ping()
     # The PostgreSQL server of the tests runs without fsync, because it is quicker.
     lacking = ["fsync is off"] if isinstance(state, PostgresState) else []
-    assert [sentence.partition(":")[0] for sentence in await state.configuration_warnings()] == lacking
-    assert "acknowledged" in await state.durability()
+    assert [str(warning).partition(":")[0] for warning in await state.configuration_warnings()] == lacking
+    assert "acknowledged" in str(await state.durability())
 
 
 # A walk: each step lets some time pass and then does one thing.

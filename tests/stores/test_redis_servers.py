@@ -219,8 +219,8 @@ async def test_advice_names_what_the_promises_lack() -> None:
     finally:
         server.remove()
     assert len(warnings) == 2
-    assert "noeviction" in warnings[0]
-    assert "appendonly yes" in warnings[1]
+    assert "noeviction" in str(warnings[0])
+    assert "appendonly yes" in str(warnings[1])
 
 
 # Cluster

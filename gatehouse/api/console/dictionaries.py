@@ -10,6 +10,7 @@ from gatehouse.api.console.genders import DictionaryItem, gender_items
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
+from gatehouse.messages import section
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
@@ -46,5 +47,5 @@ class DictionaryEndpoints:
     @Operation("GET", "/api/v1/dict/list", "All dictionaries, for older consoles", data=list[DictionaryData])
     async def dictionaries(self, request: Request, principal: Principal) -> Response:
         await self._console_versions.remember(principal.claims.session, ConsoleVersion.WORDS)
-        name = "性别" if request.language == "zh" else "Gender"
+        name = section("sheet_columns", request.language)["gender"]
         return success([DictionaryData("gender", name, gender_items(request.language))], request.language)

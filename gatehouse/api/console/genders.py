@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from gatehouse.messages import section
+
 # The values are text here and numbers elsewhere, because the forms of the consoles expect it so.
-_GENDERS = (("1", "Male", "男", "primary"), ("2", "Female", "女", "danger"), ("0", "Unknown", "保密", "info"))
+_GENDERS = {"1": "primary", "2": "danger", "0": "info"}
 
 
 class DictionaryItem(Struct):
@@ -15,8 +17,9 @@ class DictionaryItem(Struct):
 
 
 def gender_items(language: str) -> list[DictionaryItem]:
-    return [DictionaryItem(value, zh if language == "zh" else en, tag) for value, en, zh, tag in _GENDERS]
+    labels = section("genders", language)
+    return [DictionaryItem(value, labels[value], tag) for value, tag in _GENDERS.items()]
 
 
 def gender_label(gender: int, language: str) -> str:
-    return next((item.label for item in gender_items(language) if item.value == str(gender)), "")
+    return section("genders", language).get(str(gender), "")

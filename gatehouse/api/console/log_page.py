@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct, field
@@ -13,7 +14,7 @@ from gatehouse.api.operation import Operation
 from gatehouse.auth.audit import Event
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.common.user_agent import browser_name, system_name
-from gatehouse.management.activity_log import TITLES
+from gatehouse.messages import in_language, message, section
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
@@ -118,8 +119,8 @@ class LogEndpoints:
         "GET", "/api/v1/logs/events", "The kinds of events, as choices", perm="sys:log:list", data=list[OptionData]
     )
     async def log_events(self, request: Request, _principal: Principal) -> Response:
-        zh = request.language == "zh"
-        return success([OptionData(tag, titles[zh]) for tag, titles in TITLES.items()], request.language)
+        titles = section("events", request.language)
+        return success([OptionData(tag, title) for tag, title in titles.items()], request.language)
 
     @Operation(
         "GET",
@@ -174,20 +175,12 @@ class LogEndpoints:
         if await self._console_versions.of_session(principal.claims.session) is not ConsoleVersion.WORDS:
             return await self.login_overview(request, principal)
         today, yesterday, total = await self._log.overview()
-        zh = request.language == "zh"
-        rate = _growth(today.logins, yesterday.logins)
+        say = partial(in_language, language=request.language)
+        day = say(message("figures.day"))
+        logins, people = _growth(today.logins, yesterday.logins), _growth(today.people, yesterday.people)
         data = [
-            VisitStatistic(
-                "登录次数" if zh else "Logins", "pv", today.logins, total.logins, rate, "日" if zh else "Day"
-            ),
-            VisitStatistic(
-                "登录人数" if zh else "People",
-                "uv",
-                today.people,
-                total.people,
-                _growth(today.people, yesterday.people),
-                "日" if zh else "Day",
-            ),
+            VisitStatistic(say(message("figures.logins")), "pv", today.logins, total.logins, logins, day),
+            VisitStatistic(say(message("figures.people")), "uv", today.people, total.people, people, day),
         ]
         return success(data, request.language)
 
@@ -199,14 +192,13 @@ def _growth(today: int, yesterday: int) -> float:
 def _row(entry: LogEntry, language: str) -> LogRow:
     event = entry.event
     module, _, action = event.event.partition(".")
-    titles = TITLES.get(event.event, (event.event, event.event))
     failed = action in {"failed", "locked"} or event.event == Event.ESCALATION_REFUSED
-    title = titles[language == "zh"]
+    title = section("events", language).get(event.event, event.event)
     parts = [title, entry.concerned, event.reason if not failed else "", event.detail]  # older consoles show no title
     agent = event.agent or "" if entry.way is None else ""
     operator = entry.operator
     if entry.way:
-        way = entry.way.value[language == "zh"]
+        way = in_language(message(f"operators.{entry.way}"), language)
         operator = f"{way} ({entry.operator})" if entry.operator else way
     return LogRow(
         id=str(event.id),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,8 +18,8 @@ from gatehouse.api.operation import Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
-from gatehouse.management.default_menus import CHINESE, CHINESE_BUTTONS
 from gatehouse.management.menus import visible_menus, with_parents
+from gatehouse.messages import section
 from gatehouse.stores.database.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuType
 from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
@@ -63,7 +64,7 @@ class MenuEndpoints:
     async def menu_options(self, request: Request, _principal: Principal) -> Response:
         only_parent = request.query_as(MenuOptionsQuery).onlyParent
         menus = [menu for menu in await self._menus.all() if not only_parent or menu.type is not MenuType.BUTTON]
-        return success(tree(menus, _chinese_option if request.language == "zh" else _option), request.language)
+        return success(tree(menus, partial(_option, request.language)), request.language)
 
     @Operation(
         "GET",
@@ -148,12 +149,8 @@ class MenuEndpoints:
         return success(language=request.language)
 
 
-def _option(menu: Menu, children: list[OptionData]) -> OptionData:
-    return OptionData(value=str(menu.id), label=menu.name, children=children)
-
-
-def _chinese_option(menu: Menu, children: list[OptionData]) -> OptionData:
-    names = CHINESE_BUTTONS if menu.type is MenuType.BUTTON else CHINESE
+def _option(language: str, menu: Menu, children: list[OptionData]) -> OptionData:
+    names = section("menu_buttons" if menu.type is MenuType.BUTTON else "menus", language)
     return OptionData(value=str(menu.id), label=names.get(menu.name, menu.name), children=children)
 
 

@@ -18,6 +18,7 @@ from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
 from gatehouse.auth import refusals
 from gatehouse.management.authority import grant_of, lack_to_grant
+from gatehouse.messages import section
 from gatehouse.stores.database.roles import DataScope
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
@@ -69,15 +70,6 @@ class RoleBody(Struct):
     status: int | str | UnsetType | None = UNSET
     dataScope: int | str | UnsetType | None = UNSET
     deptIds: Annotated[list[Id], Meta(max_length=1000)] | UnsetType | None = UNSET
-
-
-_LABELS = {
-    DataScope.ALL: ("All data", "全部数据"),
-    DataScope.DEPARTMENT_AND_BELOW: ("Department and below", "部门及子部门数据"),
-    DataScope.DEPARTMENT: ("Department", "本部门数据"),
-    DataScope.OWN: ("Own data", "本人数据"),
-    DataScope.CHOSEN: ("Chosen departments", "自定义部门数据"),
-}
 
 
 class RoleEndpoints:
@@ -220,7 +212,6 @@ class RoleEndpoints:
 
 
 def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
-    label = _LABELS.get(DataScope(role.data_scope), ("", ""))
     return RoleRow(
         id=str(role.id),
         name=role.name,
@@ -228,7 +219,7 @@ def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
         status=int(role.enabled),
         sort=role.sort,
         dataScope=_shown_scope(role.data_scope, console_version),
-        dataScopeLabel=label[language == "zh"],
+        dataScopeLabel=section("data_scopes", language)[DataScope(role.data_scope).name.lower()],
         createTime=console_time(role.created),
     )
 

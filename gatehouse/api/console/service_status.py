@@ -8,12 +8,11 @@ from msgspec import Meta, Struct
 
 from gatehouse import __version__
 from gatehouse.api.console.actor import actor_of
-from gatehouse.api.console.chinese_checks import check_in_chinese
-from gatehouse.api.console.chinese_settings import MEANINGS, source_in_chinese
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
 from gatehouse.api.times import iso_time
 from gatehouse.auth import refusals
+from gatehouse.messages import in_language
 from gatehouse.settings import effective_settings
 
 if TYPE_CHECKING:
@@ -84,10 +83,7 @@ class ServiceStatusEndpoints:
         data=SettingsData,
     )
     async def settings(self, request: Request, _principal: Principal) -> Response:
-        shown = [SettingData(*each) for each in effective_settings(self._service.settings)]
-        if request.language == "zh":
-            for each in shown:
-                each.meaning, each.source = MEANINGS[each.name], source_in_chinese(each.source)
+        shown = [SettingData(*each) for each in effective_settings(self._service.settings, request.language)]
         return success(SettingsData(__version__, shown), request.language)
 
     @Operation(
@@ -100,11 +96,12 @@ class ServiceStatusEndpoints:
     async def checks(self, request: Request, _principal: Principal) -> Response:
         from gatehouse.doctor.diagnosis import diagnose  # noqa: PLC0415 - imports migrations, which only this needs
 
-        found = [CheckData(*each) async for each in diagnose(self._service)]
-        if request.language == "zh":
-            for each in found:
-                each.found, each.advice = check_in_chinese(each.found), check_in_chinese(each.advice)
-        return success(ChecksData(found), request.language)
+        language = request.language
+        checks = [
+            CheckData(each.level, each.check, in_language(each.found, language), in_language(each.advice, language))
+            async for each in diagnose(self._service)
+        ]
+        return success(ChecksData(checks), language)
 
     @Operation(
         "GET",

@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
-from gatehouse.management.default_menus import CHINESE
 from gatehouse.management.menus import IFRAME, LAYOUT, visible_menus, with_parents
+from gatehouse.messages import section
 from gatehouse.stores.database.menus import Menu, MenuType
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def side_menu(menus: Sequence[Menu], roles: Mapping[str, RoleMenus], language: s
 
 class _Routes:
     def __init__(self, menus: Sequence[Menu], shown_by: Mapping[int, list[str]], language: str) -> None:
-        self._language = language
+        self._default_titles = section("menus", language)
         self._shown_by = shown_by
         self._names = set(_RESERVED_NAMES)
         self._children: dict[int | None, list[Menu]] = {}
@@ -81,9 +81,8 @@ class _Routes:
         return routes if parent is not None else [_with_layout(route) for route in routes]
 
     def _route(self, menu: Menu) -> RouteData:
-        title = CHINESE.get(menu.name, menu.name) if self._language == "zh" else menu.name
         meta = RouteMeta(
-            title=title,
+            title=self._default_titles.get(menu.name, menu.name),
             roles=self._shown_by[menu.id],
             icon=menu.icon or None,
             hidden=not menu.visible,

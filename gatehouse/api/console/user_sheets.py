@@ -29,6 +29,7 @@ from gatehouse.management.user_import import (
     RefusedRow,
     plan_import,
 )
+from gatehouse.messages import in_language, languages, message, section
 from gatehouse.stores.errors import Duplicate, Missing
 from gatehouse.transfer.xlsx import FILE_MAX, Formula, SheetInvalid, write_sheet
 from gatehouse.transfer.xlsx_process import read_sheet_apart
@@ -52,34 +53,9 @@ SHEETS_WAITING = 4
 PREVIEWED = 100
 
 # The columns of the template; an export has two more.
-_COLUMNS = (
-    ("Username", "用户名"),
-    ("Nickname", "昵称"),
-    ("Gender", "性别"),
-    ("Mobile", "手机号码"),
-    ("Email", "邮箱"),
-    ("Department", "部门"),
-    ("Roles", "角色"),
-)
-_EXPORTED = (*_COLUMNS, ("Status", "状态"), ("Created", "创建时间"))
-_COMMA = re.compile("[,，、]")
-_GENDERS = (("unknown", "未知"), ("male", "男"), ("female", "女"))
-_STATES = (("disabled", "禁用"), ("enabled", "启用"))
-
-_PROBLEMS = {
-    Problem.NO_NAME: ("row {row}: the username is missing", "第 {row} 行：缺少用户名"),
-    Problem.INVALID: ("row {row}: {about} is not valid", "第 {row} 行：{about} 格式不正确"),
-    Problem.TAKEN: ("row {row}: there is a user {about} already", "第 {row} 行：用户名 {about} 已存在"),
-    Problem.TWICE: ("row {row}: {about} is in the sheet twice", "第 {row} 行：用户名 {about} 重复"),
-    Problem.NO_DEPARTMENT: ("row {row}: there is no one department {about}", "第 {row} 行：部门 {about} 不存在"),
-    Problem.NO_ROLE: ("row {row}: there is no one role {about}", "第 {row} 行：角色 {about} 不存在"),
-    Problem.NOT_GRANTED: ("row {row}: you cannot grant the role {about}", "第 {row} 行：无权授予角色 {about}"),
-    Problem.NOT_PLACED: (
-        "row {row}: you cannot put users into the department {about}",
-        "第 {row} 行：无权将用户加入部门 {about}",
-    ),
-    Problem.FORMULA: ("row {row}: formulas are not taken", "第 {row} 行：不支持公式"),
-}
+_COLUMNS = ("username", "nickname", "gender", "mobile", "email", "department", "roles")
+_EXPORTED = (*_COLUMNS, "status", "created")
+_COMMA = re.compile("[,\uff0c\u3001]")  # also the two that Chinese writes
 
 
 class ImportQuery(Struct):
@@ -120,7 +96,7 @@ class UserSheetEndpoints:
         "GET", "/api/v1/users/template", "A sheet to fill in for an import", perm="sys:user:import", produces=XLSX
     )
     async def user_template(self, request: Request, _principal: Principal) -> Response:
-        header = [names[request.language == "zh"] for names in _COLUMNS]
+        header = _header(_COLUMNS, request.language)
         async with self._sheet_lock:
             return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
 
@@ -135,12 +111,12 @@ class UserSheetEndpoints:
         older_paths=("/api/v1/users/_export",),
     )
     async def export_users(self, request: Request, _principal: Principal) -> Response:
-        wanted, chinese = user_filter(request.query_as(UserQuery)), request.language == "zh"
-        rows = [[names[chinese] for names in _EXPORTED]]
+        wanted, language = user_filter(request.query_as(UserQuery)), request.language
+        rows = [_header(_EXPORTED, language)]
         async with self._sheet_lock:
             principal = await self._authorize_again(request, "sys:user:export")
             async for batch in self._search.each(wanted, EXPORT_MAX):
-                rows += [_row(one, chinese=chinese) for one in batch]
+                rows += [_row(one, language) for one in batch]
             detail = {"users": len(rows) - 1}
             self._audit.record(Event.USERS_EXPORTED, request.client, actor=principal.claims.user, detail=detail)
             return _attachment(await asyncio.to_thread(write_sheet, "users", rows), "users.xlsx")
@@ -212,7 +188,7 @@ def _preview(plan: ImportPlan, context: ImportContext) -> list[ImportedUser]:
 def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RefusedRow]]:
     """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
     if not cells or [str(cell).casefold() for cell in cells[0]] not in [
-        [names[language].casefold() for names in _COLUMNS] for language in (0, 1)
+        [name.casefold() for name in _header(_COLUMNS, language)] for language in languages()
     ]:
         raise FieldInvalid("file", "its first row is not that of the template")
     rows, formulas = [], []
@@ -226,23 +202,27 @@ def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[Refuse
     return rows, formulas
 
 
-def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
+def _header(columns: Sequence[str], language: str) -> list[str]:
+    return [section("sheet_columns", language)[column] for column in columns]
+
+
+def _row(listed: ListedUser, language: str) -> list[str]:
     user = listed.user
     return [
         user.username,
         user.nickname,
-        _GENDERS[user.gender][chinese],
+        section("sheet_genders", language)[str(user.gender)],
         user.mobile,
         user.email,
         listed.department,
         ",".join(listed.roles),
-        _STATES[user.enabled][chinese],
+        in_language(message("sheet_states.enabled" if user.enabled else "sheet_states.disabled"), language),
         console_time(user.created),
     ]
 
 
 def _words(refusal: RefusedRow, language: str) -> str:
-    return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
+    return in_language(message(f"sheet_problems.{refusal.problem}", row=refusal.row, about=refusal.about), language)
 
 
 def _attachment(content: bytes, name: str) -> Response:

@@ -12,6 +12,7 @@ from gatehouse.api.contract.errors import CATALOGUE, SUCCESS, ErrorEntry
 from gatehouse.api.login.password_login import LoginBody
 from gatehouse.api.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.operation_table import operations
+from gatehouse.messages import message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,9 +180,10 @@ def _failure(status: int, entries: list[ErrorEntry]) -> Json:
 
 
 def _words(entry: ErrorEntry) -> str:
-    if entry.en == "{problem}":
+    sentence = str(message(entry.message))
+    if sentence == "{problem}":
         return "The new password is refused, with the reason"
-    return entry.en.removesuffix(". {need}")
+    return sentence.removesuffix(". {need}")
 
 
 def _response(description: str, schema: Json) -> Json:

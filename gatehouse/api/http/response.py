@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.contract.errors import SUCCESS, entry_for, headers_for, message
+from gatehouse.api.contract.errors import SUCCESS, entry_for, headers_for, text_for
+from gatehouse.messages import DEFAULT, languages, message, section
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 # Browsers send less than a tenth of it.
 MAX_LANGUAGES_LENGTH = 256
-
-_SUCCESS_WORDS = {"en": "OK", "zh": "成功"}
 
 Headers = list[tuple[str, str]]
 
@@ -65,12 +64,12 @@ def envelope(code: str, text: str, data: object = None) -> bytes:
 
 
 def success(data: object = None, language: str = "en") -> Response:
-    return Response(200, envelope(SUCCESS, _SUCCESS_WORDS[language], data), JSON)
+    return Response(200, envelope(SUCCESS, section("answers", language)["success"], data), JSON)
 
 
 def failure(problem: Exception, language: str) -> Response:
     entry = entry_for(problem)
-    body = envelope(entry.code, message(problem, entry, language))
+    body = envelope(entry.code, text_for(problem, entry, language))
     return Response(entry.status, body, [*JSON, *headers_for(problem, entry)], entry.code)
 
 
@@ -78,7 +77,7 @@ def plain_failure(problem: Exception) -> Response:
     """Outside the contract's paths a failure is a line of text."""
     entry = entry_for(problem)
     headers = [("content-type", "text/plain; charset=utf-8"), *JSON[1:], *headers_for(problem, entry)]
-    return Response(entry.status, f"{entry.en}\n".encode(), headers, entry.code)
+    return Response(entry.status, f"{message(entry.message)}\n".encode(), headers, entry.code)
 
 
 def raw_response(
@@ -99,15 +98,14 @@ def raw_response(
 
 
 def language_of(accepted: str | None) -> str:
-    """`zh` where an Accept-Language header prefers it to English, else `en`. Only its beginning is read."""
-    return _language_of(accepted[:MAX_LANGUAGES_LENGTH]) if accepted else "en"
+    """The language that an Accept-Language header prefers among those there are. Only its beginning is read."""
+    return _language_of(accepted[:MAX_LANGUAGES_LENGTH]) if accepted else DEFAULT
 
 
 @lru_cache(maxsize=256)
 def _language_of(accepted: str) -> str:
-    if "zh" not in accepted.lower():
-        return "en"
-    weights = {"zh": 0.0, "en": 0.0}
+    """Of equal weights the one that the browser wrote first."""
+    weights: dict[str, float] = {}
     for part in accepted.lower().split(",")[:20]:
         tag, _, parameters = part.strip().partition(";")
         name, _, value = parameters.strip().partition("=")
@@ -115,15 +113,7 @@ def _language_of(accepted: str) -> str:
             weight = float(value) if name.strip() == "q" else 1.0
         except ValueError:
             weight = 0.0
-        family = tag.strip().partition("-")[0]
-        if family in weights:
-            weights[family] = max(weights[family], weight)
-    return "zh" if weights["zh"] > weights["en"] or _comes_first(accepted, weights) else "en"
-
-
-def _comes_first(accepted: str, weights: dict[str, float]) -> bool:
-    """Equal weights: the order in which the browser wrote them decides."""
-    if weights["zh"] != weights["en"] or not weights["zh"]:
-        return False
-    lowered = accepted.lower()
-    return lowered.find("zh") < lowered.find("en") or "en" not in lowered
+        language = tag.strip().partition("-")[0]
+        if language in languages():
+            weights[language] = max(weights.get(language, 0.0), weight)
+    return max(weights, key=weights.__getitem__) if any(weights.values()) else DEFAULT

@@ -11,6 +11,7 @@ which name each other by relative paths, always come from one and the same relea
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -21,10 +22,10 @@ from gatehouse.api.http.response import Response
 from gatehouse.api.pages.files import StaticFile
 from gatehouse.api.pages.links import insert_links
 from gatehouse.api.pages.words import fill
+from gatehouse.messages import languages, section
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from importlib.resources.abc import Traversable
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from gatehouse.api.http.request import Request
     from gatehouse.settings import Settings
@@ -39,23 +40,24 @@ PAGES = {
     "/qr": "qr.html",
     "/set-password": "set-password.html",
 }
-LANGUAGES = {"en": "en", "zh": "zh-CN"}
 THEMES = ("auto", "light", "dark")
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 REVALIDATE = "private, no-cache"
 
-_LANGUAGE = re.compile(r"(?:^|;\s*)gatehouse_language=(en|zh)(?:;|$)")
+_LANGUAGE = re.compile(r"(?:^|;\s*)gatehouse_language=(\w+)(?:;|$)")
 _THEME = re.compile(r"(?:^|;\s*)gatehouse_theme=(light|dark)(?:;|$)")
 
 
 class Pages:
     def __init__(self, settings: Settings) -> None:
         self._base_path = settings.base_path
-        files = dict(_files(resources.files(__package__) / "static"))
+        static = sorted((resources.files(__package__) / "static").iterdir(), key=lambda file: file.name)
+        files = {file.name: file.read_bytes() for file in static}
         markup = {name: files.pop(name).decode() for name in PAGES.values()}
         markup = {name: insert_links(text, settings) for name, text in markup.items()}
-        words = {language: msgspec.json.decode(files[f"words/{language}.json"]) for language in LANGUAGES}
+        words = {language: section("pages", language) for language in languages()}
+        files |= {f"words/{language}.json": msgspec.json.encode(texts) for language, texts in words.items()}
         folder = _digest(files)
         self._assets = {
             f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=IMMUTABLE) for name, body in files.items()
@@ -63,7 +65,7 @@ class Pages:
         self._pages = {
             path: {
                 (language, theme): _page(markup[name], language, words[language], theme, folder)
-                for language in LANGUAGES
+                for language in languages()
                 for theme in THEMES
             }
             for path, name in PAGES.items()
@@ -85,14 +87,6 @@ class Pages:
         )
 
 
-def _files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _files(entry, f"{prefix}{entry.name}/")
-        else:
-            yield prefix + entry.name, entry.read_bytes()
-
-
 def _digest(files: dict[str, bytes]) -> str:
     digest = hashlib.sha256()
     for name, body in files.items():
@@ -100,11 +94,24 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _page(markup: str, language: str, words: dict[str, str], theme: str, folder: str) -> StaticFile:
-    markup = markup.replace('<html lang="en">', f'<html lang="{LANGUAGES[language]}" data-theme="{theme}">')
+def _page(markup: str, language: str, words: Mapping[str, str], theme: str, folder: str) -> StaticFile:
+    tag = section("language", language)["tag"]
+    markup = markup.replace('<html lang="en">', f'<html lang="{tag}" data-theme="{theme}">')
+    markup = markup.replace('id="language">', f'id="language">{_language_names(language)}')
     markup = markup.replace("assets/words/en.json", f"assets/words/{language}.json")
     markup = markup.replace('"assets/', f'"assets/{folder}/')
     return StaticFile(fill(markup, words).encode(), ".html", cache=REVALIDATE, vary="accept-language, cookie")
+
+
+def _language_names(language: str) -> str:
+    """For the switch: every language in its own words, of which only the next one is shown."""
+    following = languages().index(language) + 1
+    shown = languages()[following % len(languages())]
+    return "".join(
+        f'<span lang="{section("language", each)["tag"]}"{"" if each == shown else " hidden"}>'
+        f"{html.escape(section('language', each)['name'])}</span>"
+        for each in languages()
+    )
 
 
 def _suffix(name: str) -> str:
@@ -114,9 +121,9 @@ def _suffix(name: str) -> str:
 def _page_endpoint(variants: dict[tuple[str, str], StaticFile]) -> Endpoint:
     async def page(request: Request) -> Response:
         cookies = request.header("cookie") or ""
-        language, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
-        chosen = language[1] if language else request.language, theme[1] if theme else "auto"
-        return variants[chosen].response_to(request)
+        wanted, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
+        language = wanted[1] if wanted and wanted[1] in languages() else request.language
+        return variants[language, theme[1] if theme else "auto"].response_to(request)
 
     return page
 

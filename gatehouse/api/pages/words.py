@@ -1,4 +1,4 @@
-"""Fills a page with the texts of one language. The markup names them, one file for each language holds them.
+"""Fills a page with the texts of one language. The markup names them, `messages/` has them.
 
 `<h1 data-t="login.title"></h1>` gets its text, `data-t-label` an aria-label, `data-t-placeholder` a placeholder.
 The page arrives in the reader's language, so nothing flashes or moves; `words.js` does the same in the browser when

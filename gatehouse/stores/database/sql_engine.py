@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
+from gatehouse.messages import message
 from gatehouse.stores.async_engine import AsyncConnection, AsyncEngine, create_async_engine
 from gatehouse.stores.errors import StoreUnavailable, UnstorableValue
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import CompoundSelect, Select
     from sqlalchemy.engine import URL, CursorResult, Engine
+
+    from gatehouse.messages import Message
 
 # Connections of one worker. PostgreSQL must allow workers x nodes x this, and some for operators.
 POOL_SIZE = 8
@@ -183,8 +186,8 @@ class Database:
         async with self.reading() as connection:
             return float(await connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
 
-    async def configuration_warnings(self) -> list[str]:
-        """Warnings about the server's configuration, a sentence each; empty if all is well."""
+    async def configuration_warnings(self) -> list[Message]:
+        """Warnings about the server's configuration; empty if all is well."""
         if self.path:
             return []
         async with self.reading() as connection:
@@ -197,12 +200,12 @@ class Database:
             settings = {row.name: row.setting for row in rows}
         allowed = int(settings.pop("max_connections"))
         found = [
-            f"{name} is off: a crash of the server can lose acknowledged changes; set it on"
+            message("findings.accounts_unsafe", setting=name)
             for name, value in sorted(settings.items())
             if value == "off"
         ]
         if allowed < 2 * POOL_SIZE:
-            found.append(f"max_connections is {allowed}: each worker opens up to {POOL_SIZE}")
+            found.append(message("findings.accounts_connections", allowed=allowed, opened=POOL_SIZE))
         return found
 
     async def close(self) -> None:

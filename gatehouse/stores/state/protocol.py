@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.common.parsing import Rate
+    from gatehouse.messages import Message
 
 # An expired session is kept this long, so that the next refresh can be told apart from a forgery
 # and the end can be recorded with its reason.
@@ -255,12 +256,12 @@ class State(Protocol):
         """A random name, created at the first call and kept: tells whether two nodes use the same store."""
         ...
 
-    async def configuration_warnings(self) -> list[str]:
-        """What the engine lacks to keep the promises above, a sentence each; empty if all is well."""
+    async def configuration_warnings(self) -> list[Message]:
+        """What the engine lacks to keep the promises above; empty if all is well."""
         ...
 
-    async def durability(self) -> str:
-        """What a crash or a failover can lose of that which was acknowledged, in one sentence: for the doctor."""
+    async def durability(self) -> Message:
+        """What a crash or a failover can lose of that which was acknowledged: for the doctor."""
         ...
 
     async def close(self) -> None: ...

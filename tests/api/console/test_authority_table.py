@@ -12,12 +12,11 @@ import jwt
 import pytest
 
 from gatehouse.api.console import user_sheets
-from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.operation import Group
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.perms import names_of
-from gatehouse.auth.refusals import NotAllowed
 from gatehouse.management.authority import OPERATOR, RoleGrant
+from gatehouse.messages import section
 from gatehouse.stores.database.menus import MenuType
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer.xlsx import read_sheet
@@ -155,7 +154,7 @@ def is_allowed(answer: httpx.Response) -> bool:
     if answer.status_code == 200:
         return "validCount" not in (content.get("data") or {}) or content["data"]["validCount"] == 1
     assert (answer.status_code, content["code"]) == (403, "A0301"), answer.text
-    assert content["msg"] != CATALOGUE[NotAllowed].en, "the caller has the perm of the call"
+    assert content["msg"] != section("errors")["NotAllowed"], "the caller has the perm of the call"
     return False
 
 

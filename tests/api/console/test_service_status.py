@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,8 +37,9 @@ def test_sources_are_flags_environment_and_file(tmp_path: Path) -> None:
     )
     environ = {"GATEHOUSE_WORKERS": "3", "GATEHOUSE_HOST": "127.0.0.3", "GATEHOUSE_AUDIENCE": ""}
     settings = load({"host": "127.0.0.4"}, environ, file)
-    shown = {each.variable: (each.value, each.source) for each in effective_settings(settings)}
+    shown = {each.variable: (each.value, each.source) for each in effective_settings(settings, "en")}
     assert shown["GATEHOUSE_PORT"] == ("9000", "port in the settings file")
+    assert "设置文件中的 port" in [each.source for each in effective_settings(settings, "zh")]
     assert shown["GATEHOUSE_WORKERS"] == ("3", "GATEHOUSE_WORKERS")
     assert shown["GATEHOUSE_HOST"] == ("127.0.0.4", "--host")
     assert shown["GATEHOUSE_AUDIENCE"] == ("gatehouse", "")
@@ -54,7 +56,7 @@ def test_no_secret_is_ever_shown() -> None:
         "GATEHOUSE_TRACES": f"https://u:{SECRET}@collector.example:4318/v1/traces",
     }
     settings = load({}, environ)
-    shown = list(effective_settings(settings))
+    shown = list(effective_settings(settings, "en"))
     assert SECRET not in repr(shown)
     assert "https://collector.example:4318/v1/traces" in [each.value for each in shown]
     assert [each.source for each in shown if each.secret] == [each.variable for each in shown if each.secret]
@@ -117,3 +119,13 @@ def test_failed_logins_are_counted_by_day(gatehouse: InProcess) -> None:
     gatehouse.run(gatehouse.service.audit.stop())
     trend = Console(gatehouse).get("logs/analytics/trend", startDate="2030-03-16", endDate="2030-03-18")
     assert (trend["dates"], trend["failedList"]) == (["2030-03-16", "2030-03-17", "2030-03-18"], [0, 3, 3])
+
+
+def test_the_administration_answers_in_chinese(console: Console) -> None:
+    headers = {"accept-language": "zh-CN"}
+    for path, rows in (("settings", "settings"), ("settings/checks", "checks")):
+        data = console.gatehouse.request("GET", f"/api/v1/{path}", token=console.token, headers=headers).data[rows]
+        said = [each.get("meaning") or each["found"] + each["advice"] for each in data]
+        plain = [each for each in said if not re.search(r"[\u4e00-\u9fff]", each)]
+        # The address of the service is all that is said of the issuer.
+        assert all(each.startswith("http://127.0.0.1") for each in plain), plain

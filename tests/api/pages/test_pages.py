@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import gatehouse.api.pages as pages_package
 from gatehouse.api.pages.pages import PAGES
 from gatehouse.auth.audit import KeyChangeReason, LoginFailure, RefreshFailure, RefreshOutcome, SessionEndReason
 from gatehouse.doctor import diagnosis
+from gatehouse.messages import section
 from tests.support.local import Local
 from tests.support.running import Running
 
@@ -134,27 +134,8 @@ def test_the_page_arrives_in_the_readers_theme(client: httpx.Client, cookie: str
     assert f'data-theme="{theme}"' in client.get("/", headers={"Cookie": cookie}).text
 
 
-def test_both_languages_have_every_word() -> None:
-    english, chinese = (json.loads((STATIC / f"words/{language}.json").read_text()) for language in ("en", "zh"))
-    assert set(english) == set(chinese)
-    for key in english:
-        assert set(re.findall(r"\{\w+\}", english[key])) == set(re.findall(r"\{\w+\}", chinese[key])), key
-    used = set()
-    for file in STATIC.rglob("*"):
-        if file.suffix in {".html", ".js"}:
-            used |= set(re.findall(r'data-t(?:-\w+)?="([\w.]+)"', file.read_text()))
-            used |= {key for key in english if f'"{key}"' in file.read_text()}
-    # Some are named by a code of the contract, or put together.
-    made_up = {key for key in english if re.fullmatch(r"[ABC]\d{4}", key)}
-    made_up |= {"offline", "login.ended", "login.left", "docs.required", "docs.either"}
-    made_up |= {key for key in english if key.startswith(("part.", "check.", "reason.", "detail.", "scope."))}
-    made_up |= {key for key in english if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
-    made_up |= {key for key in english if key.removesuffix(".hint") in used}
-    assert used | made_up == set(english)
-
-
 def test_every_reason_of_the_audit_and_every_check_has_words() -> None:
-    words = json.loads((STATIC / "words/zh.json").read_text())
+    words = section("pages")
     reasons = {*LoginFailure, *RefreshOutcome, *RefreshFailure, *KeyChangeReason, *SessionEndReason}
     assert {key for key in words if key.startswith("reason.")} == {f"reason.{reason}" for reason in reasons}
     checks = set(re.findall(r'(?:ok|warn|fail)\(\s*"([\w ]+)"', Path(diagnosis.__file__).read_text()))

@@ -3,13 +3,16 @@
 
 import { setCookie } from "./urls.js";
 
-const TAGS = { en: "en", zh: "zh-CN" };
+// The switch has the name of every language, in the order in which it goes through them, and shows the next one.
+const names = [...document.querySelectorAll("#language span")];
+const TAGS = Object.fromEntries(names.map((name) => [name.lang.split("-")[0], name.lang]));
+const LANGUAGES = Object.keys(TAGS);
 const ATTRIBUTES = { tLabel: "aria-label", tPlaceholder: "placeholder" };
 
 const values = new WeakMap();
 const followers = [];
 
-export let language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+export let language = document.documentElement.lang.split("-")[0];
 let words = await load(language);
 
 async function load(wanted) {
@@ -46,7 +49,7 @@ export function tag() {
   return TAGS[language];
 }
 
-/** The language as dates want it: the browser's own kind of English or Chinese, if it has one. */
+/** The language as dates want it: the browser's own kind of English, say, if it has one. */
 export function locale() {
   return navigator.languages.find((kind) => kind.startsWith(language)) ?? TAGS[language];
 }
@@ -56,12 +59,17 @@ export function onLanguage(follower) {
   followers.push(follower);
 }
 
+function following(wanted) {
+  return LANGUAGES[(LANGUAGES.indexOf(wanted) + 1) % LANGUAGES.length];
+}
+
 export async function switchLanguage() {
-  const wanted = language === "en" ? "zh" : "en";
+  const wanted = following(language);
   words = await load(wanted);
   language = wanted;
   setCookie("gatehouse_language", wanted);
   document.documentElement.lang = TAGS[wanted];
+  for (const name of names) name.hidden = name.lang !== TAGS[following(wanted)];
   for (const element of document.querySelectorAll("[data-t]")) {
     element.textContent = word(element.dataset.t, values.get(element));
   }

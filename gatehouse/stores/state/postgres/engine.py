@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gatehouse.common.parsing import Rate
+    from gatehouse.messages import Message
     from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
@@ -175,10 +176,10 @@ class PostgresState:
         [(identity,)] = await self._run(sql.IDENTITY, token_hex(16))
         return str(identity)
 
-    async def configuration_warnings(self) -> list[str]:
+    async def configuration_warnings(self) -> list[Message]:
         return server_configuration.warnings(await self._settings())
 
-    async def durability(self) -> str:
+    async def durability(self) -> Message:
         return server_configuration.durability(await self._settings())
 
     async def close(self) -> None:

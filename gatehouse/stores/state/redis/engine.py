@@ -25,6 +25,7 @@ from collections import Counter
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from gatehouse.messages import message
 from gatehouse.stores.state.protocol import (
     EPOCH_KEPT_SECONDS,
     EXPIRED_KEPT_SECONDS,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from gatehouse.common.parsing import Rate
+    from gatehouse.messages import Message
     from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 # Epochs that are raised in one pipeline.
@@ -258,11 +260,11 @@ class RedisState:
         await self._call(name, "SET", name, token_hex(16), "NX")
         return str((await self._call(name, "GET", name)).decode())
 
-    async def configuration_warnings(self) -> list[str]:
+    async def configuration_warnings(self) -> list[Message]:
         return await server_configuration.warnings(self._servers)
 
-    async def durability(self) -> str:
-        return "a Redis server replicates after it has answered: a failover can lose the last acknowledged writes"
+    async def durability(self) -> Message:
+        return message("findings.durability_redis")
 
     async def close(self) -> None:
         await self._servers.close()

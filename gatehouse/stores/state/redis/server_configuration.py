@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.messages import message
 from gatehouse.stores.state.redis.connection import ServerError
 
 if TYPE_CHECKING:
+    from gatehouse.messages import Message
     from gatehouse.stores.state.redis.servers import Servers
 
 OLDEST = (6, 2)
 
 
-async def warnings(servers: Servers) -> list[str]:
-    """One sentence for each thing to change; the same one for several servers is listed once."""
-    found: list[str] = []
+async def warnings(servers: Servers) -> list[Message]:
+    """What to change; the same for several servers is listed once."""
+    found: list[Message] = []
     for info in await servers.call_all("INFO", "everything"):
         found += _of_info(dict(line.split(":", 1) for line in info.decode().splitlines() if ":" in line))
     try:
@@ -22,33 +24,27 @@ async def warnings(servers: Servers) -> list[str]:
             words = [word.decode(errors="replace") for word in reply]
             found += _of_config(dict(zip(words[::2], words[1::2], strict=True)))
     except ServerError:
-        found.append(
-            "the server does not let us read its configuration: check by hand that appendonly is yes"
-            " and maxmemory-policy is noeviction"
-        )
+        found.append(message("findings.redis_unreadable"))
     return list(dict.fromkeys(found))
 
 
-def _of_info(info: dict[str, str]) -> list[str]:
+def _of_info(info: dict[str, str]) -> list[Message]:
     version = info.get("redis_version", "0.0")
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-        return [f"the server is Redis {version}: {OLDEST[0]}.{OLDEST[1]} or newer is needed, or any Valkey"]
+        return [message("findings.redis_old", version=version, oldest=f"{OLDEST[0]}.{OLDEST[1]}")]
     if info.get("role") == "slave":
-        return ["the server is a replica: sessions must be read from the primary, or a logout shows late"]
+        return [message("findings.redis_replica")]
     if info.get("aof_last_write_status", "ok") != "ok":
-        return ["the last write to the append-only file failed: look at the disk of the server"]
+        return [message("findings.redis_append_failed")]
     return []
 
 
-def _of_config(config: dict[str, str]) -> list[str]:
+def _of_config(config: dict[str, str]) -> list[Message]:
     found = []
     if config.get("maxmemory-policy", "noeviction") != "noeviction":
-        found.append(
-            f"maxmemory-policy is {config['maxmemory-policy']}: when memory is full the server would evict sessions"
-            " and limits; set noeviction"
-        )
+        found.append(message("findings.redis_evicts", policy=config["maxmemory-policy"]))
     if config.get("appendonly") == "no":
-        found.append("appendonly is no: a restart of the server loses what was not saved; set appendonly yes")
+        found.append(message("findings.redis_not_saved"))
     elif config.get("appendfsync") == "no":
-        found.append("appendfsync is no: a power cut can lose half a minute; set everysec, or always to lose nothing")
+        found.append(message("findings.redis_not_synced"))
     return found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from gatehouse.messages import message
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.limit_rules import NO_WAIT_SECONDS, filled, forgotten_at, gcra, next_failures
 from gatehouse.stores.state.protocol import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.common.parsing import Rate
+    from gatehouse.messages import Message
     from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
@@ -323,11 +325,11 @@ class SQLiteState:
 
         return await self._writer.write(work)
 
-    async def configuration_warnings(self) -> list[str]:
+    async def configuration_warnings(self) -> list[Message]:
         return []  # `connect` sets everything that matters
 
-    async def durability(self) -> str:
-        return "every commit is synced to the disk before it is answered: a crash loses nothing acknowledged"
+    async def durability(self) -> Message:
+        return message("findings.durability_sqlite")
 
     async def close(self) -> None:
         self._reader.close()

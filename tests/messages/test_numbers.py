@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from gatehouse.common.wording import plural, size
+from gatehouse.messages.numbers import counted, size
 from tests.cli.terminal import Terminal
 from tests.support.running import Running
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("1 worker(s) on 2 core(s)", "1 worker on 2 cores"),
-        ("0 origin(s)", "0 origins"),
-        ("Removed 1 old secret(s)", "Removed 1 old secret"),
-        ("21 user(s)", "21 users"),
-        ("no number(s)", "no number(s)"),
-    ],
+    ("number", "noun", "read"),
+    [(1, "user", "1 user"), (0, "origin", "0 origins"), (21, "old secret", "21 old secrets")],
 )
-def test_a_plural_follows_its_number(written: str, read: str) -> None:
-    assert plural(written) == read
+def test_a_plural_follows_its_number(number: int, noun: str, read: str) -> None:
+    assert counted(number, noun) == read
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 
-_COUNTED = re.compile(r"\b(\d+)((?: [a-z]+)+)\(s\)")
-
-
-def plural(sentence: str) -> str:
-    """`1 worker(s) on 2 core(s)` reads "1 worker on 2 cores"."""
-    return _COUNTED.sub(lambda found: f"{found[1]}{found[2]}{'' if found[1] == '1' else 's'}", sentence)
+def counted(number: int, noun: str) -> str:
+    """1 user, 2 users: for the command line, which is English."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def size(number: int) -> str:
