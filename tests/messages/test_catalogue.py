@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from gatehouse.api.endpoints.console.user_sheets import _EXPORTED
+from gatehouse.api.console.user_sheets import _EXPORTED
 
 import gatehouse
 from gatehouse.api.contract.errors import CATALOGUE
