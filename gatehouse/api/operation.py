@@ -9,7 +9,6 @@ The name of the method is the name of the operation in metrics and OpenAPI. `rou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -20,7 +19,7 @@ from gatehouse.auth import refusals
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.response import Response
 
@@ -69,8 +68,7 @@ class Alias(NamedTuple):
     summary: str
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     method: str
     path: str
     summary: str
@@ -92,13 +90,16 @@ class Operation:
     aliases: tuple[Alias, ...] = ()
     description: str = ""
     # By the variant of the contract (A, B) that has its values in the body, or in the query.
-    body_examples: Mapping[str, Mapping[str, Any]] | None = None
-    query_examples: Mapping[str, Mapping[str, Any]] | None = None
+    body_examples: dict[str, dict[str, Any]] | None = None
+    query_examples: dict[str, dict[str, Any]] | None = None
     name: str = ""  # that of the method
 
     def __call__(self, serve: Serve) -> Serve:
-        named = replace(self, name=serve.__name__)
-        serve.__dict__["operations"] = (named, *(replace(named, **alias._asdict()) for alias in self.aliases))
+        named = msgspec.structs.replace(self, name=serve.__name__)
+        serve.__dict__["operations"] = (
+            named,
+            *(msgspec.structs.replace(named, **alias._asdict()) for alias in self.aliases),
+        )
         return serve
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 Serve = TypeVar("Serve", bound="Callable[..., Awaitable[Response]]")
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """The name of the method is its name in the metrics."""
 
     path: str
@@ -23,7 +23,7 @@ class Resource:
     name: str = ""
 
     def __call__(self, serve: Serve) -> Serve:
-        serve.__dict__["resource"] = replace(self, name=serve.__name__)
+        serve.__dict__["resource"] = msgspec.structs.replace(self, name=serve.__name__)
         return serve
 
     @property
