@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import apsw
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -20,6 +21,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from benchmarks.load import SERVER_CORE, on_core
 from gatehouse.auth.passwords.hashing import hash_password
 from tests.support.running import free_port
+from tests.support.waiting import wait_until
 
 BODY_VARIABLE = "BARE_BODY"
 REDIS_VARIABLE = "BARE_REDIS"
@@ -53,28 +55,46 @@ async def bare_with_redis(scope: Any, receive: Any, send: Any) -> None:
     await bare(scope, receive, send)
 
 
-class BareServer:
-    """One of the applications above on the server that Gatehouse uses, with the same loop and workers."""
+class GranianServer:
+    """An application on the server that Gatehouse uses, with the same loop; one worker stays on one core."""
 
-    def __init__(self, application: str, body: bytes, workers: int = 1, redis_url: str = "") -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}/api/v1/users/me"
+    def __init__(
+        self, target: str, interface: str, env: dict[str, str], *, workers: int = 1, factory: bool = False
+    ) -> None:
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}/api/v1/users/me"
         self._words = [
             *on_core(SERVER_CORE if workers == 1 else None),
-            *(sys.executable, "-m", "granian", f"benchmarks.baselines:{application}", "--interface", "asginl"),
-            *("--port", str(self.port), "--workers", str(workers), "--loop", "uvloop", "--no-ws"),
+            *(sys.executable, "-m", "granian", target, "--interface", interface, *(["--factory"] if factory else [])),
+            *("--port", str(self._port), "--workers", str(workers), "--loop", "uvloop", "--no-ws"),
             *("--log-level", "error", "--backlog", "16384", "--backpressure", "16384"),
         ]
-        self._env = os.environ | {BODY_VARIABLE: body.decode(), REDIS_VARIABLE: redis_url}
+        self._env = os.environ | env
 
-    def __enter__(self) -> BareServer:
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def __enter__(self) -> Self:
         self._process = subprocess.Popen(self._words, env=self._env, start_new_session=True)
-        time.sleep(1.5)
+        wait_until(self._accepts, "the server accepts connections")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait(timeout=20)
+
+    def _accepts(self) -> bool:
+        with socket.socket() as connection:
+            return connection.connect_ex(("127.0.0.1", self._port)) == 0
+
+
+class BareServer(GranianServer):
+    """One of the applications above."""
+
+    def __init__(self, application: str, body: bytes, workers: int = 1, redis_url: str = "") -> None:
+        env = {BODY_VARIABLE: body.decode(), REDIS_VARIABLE: redis_url}
+        super().__init__(f"benchmarks.baselines:{application}", "asginl", env, workers=workers)
 
 
 def raw_hashes(seconds: float, threads: int) -> float:

@@ -57,7 +57,7 @@ def main() -> None:
     rows = parser.parse_args().rows
     logs.configure("error", "json")
     clock = Clock(time.time())
-    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder) / "data", clock) as gatehouse:
+    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder), clock) as gatehouse:
         fill(Path(folder) / "data" / "accounts.db", rows, clock.now)
         token = gatehouse.login().data["accessToken"]
         calls: list[tuple[str, dict[str, str]]] = [

@@ -1,7 +1,7 @@
 """The application: finds the route, checks bearer and perm, calls the endpoint; the catch-all error handler.
 
 It implements RSGI, the native interface of the server. Most paths are static, so they are looked up in a dictionary;
-what a framework would add on top costs more than the request itself.
+what a framework would add on top costs more than our whole share of the request.
 """
 
 from __future__ import annotations

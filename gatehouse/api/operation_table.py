@@ -31,11 +31,11 @@ from gatehouse.api.login.qr_login import QrLoginEndpoints
 from gatehouse.api.login.refresh_and_logout import RefreshAndLogoutEndpoints
 from gatehouse.api.operation import Operation, operations_of
 from gatehouse.api.own_account.current_user import CurrentUserEndpoint
+from gatehouse.api.own_account.own_passkeys import PasskeyEndpoints
 from gatehouse.api.own_account.own_password import OwnPasswordEndpoint
+from gatehouse.api.own_account.own_second_factor import SecondFactorEndpoints
 from gatehouse.api.own_account.own_sessions import OwnSessionEndpoints
-from gatehouse.api.own_account.passkeys import PasskeyEndpoints
 from gatehouse.api.own_account.recent_logins import RecentLoginsEndpoint
-from gatehouse.api.own_account.second_factor import SecondFactorEndpoints
 
 if TYPE_CHECKING:
     from collections.abc import Callable

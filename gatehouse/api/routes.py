@@ -18,7 +18,7 @@ from gatehouse.api.operation_table import endpoint_classes
 from gatehouse.api.pages import Pages
 from gatehouse.api.pages.avatar import AvatarEndpoint
 from gatehouse.api.resource import resources_of
-from gatehouse.api.services.ended_sessions import EndedSessionsEndpoints
+from gatehouse.api.services.ended_session_events import EndedSessionsEndpoints
 from gatehouse.api.services.health import HealthEndpoints
 from gatehouse.api.services.introspection import IntrospectionEndpoint
 from gatehouse.api.services.published_keys import PublishedKeyEndpoints

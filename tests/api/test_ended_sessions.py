@@ -15,7 +15,7 @@ import httpx
 import jwt
 import pytest
 
-from gatehouse.api.services.ended_sessions import MAX_POLL_SECONDS
+from gatehouse.api.services.ended_session_events import MAX_POLL_SECONDS
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.sessions.ended_sessions import FEED_ID_TTL

@@ -10,7 +10,7 @@ from gatehouse.api.console.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password
 from gatehouse.api.operation import Operation
-from gatehouse.api.own_account.second_factor import SecondFactorData, second_factor_data
+from gatehouse.api.own_account.own_second_factor import SecondFactorData, second_factor_data
 from gatehouse.api.times import iso_time
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Missing

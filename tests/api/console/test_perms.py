@@ -91,6 +91,23 @@ def test_whatever_changes_or_lists_what_belongs_to_others_needs_a_perm() -> None
     assert all(not operation.public for operation in OPERATIONS if operation.group is Group.CONSOLE)
 
 
+def test_only_these_are_answered_without_a_token() -> None:
+    assert {operation.name for operation in OPERATIONS if operation.public} == {
+        "captcha",
+        "login",
+        "refresh",
+        "begin_enrolment",
+        "confirm_enrolment",
+        "passkey_options",
+        "passkey_login",
+        "qr_generate",
+        "qr_status",
+        "qr_login",
+        "password_link_owner",
+        "set_password_by_link",
+    }
+
+
 def test_the_console_can_be_switched_off(tmp_path_factory: pytest.TempPathFactory) -> None:
     with InProcess(tmp_path_factory.mktemp("off") / "data", console="off") as gatehouse:
         token = gatehouse.login().data["accessToken"]
