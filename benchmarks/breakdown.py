@@ -37,7 +37,7 @@ async def each(work: Callable[[], Awaitable[object]]) -> float:
 
 def main() -> None:
     logs.configure("error", "json")
-    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder) / "data", Clock(time.time())) as gatehouse:
+    with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder), Clock(time.time())) as gatehouse:
         token = gatehouse.login().data["accessToken"]
         scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
         service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
