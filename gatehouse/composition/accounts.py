@@ -53,7 +53,7 @@ def open_accounts(core: Core, reauthentication: Reauthentication, client: Client
             absolute_lifetime=core.settings.session_max,
         ),
         lockouts=Lockouts(
-            throttle=core.throttle,
+            lockout=core.lockout,
             users=core.stores.users,
             changes=accounts.user_changes,
             sessions=core.sessions,

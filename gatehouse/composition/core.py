@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit
 from gatehouse.auth.keys.key_ring import KeyRing
+from gatehouse.auth.limits.lockout import Lockout, NoLockout
 from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
 from gatehouse.auth.outbox import Outbox
 from gatehouse.auth.passwords.hash_pool import HashPool
@@ -30,6 +31,7 @@ class Core(NamedTuple):
     ring: KeyRing
     hashes: HashPool
     throttle: Throttle
+    lockout: Lockout
     sessions: Sessions
 
     @property
@@ -41,6 +43,10 @@ def open_core(settings: Settings, clock: Callable[[], float]) -> Core:
     secrets = read_secrets(settings)
     stores = open_stores(settings)
     audit = Audit(stores.trail, clock)
+    throttle = _open_throttle(settings, stores.state, clock)
+    lockout = (Lockout if settings.limits else NoLockout)(
+        state=stores.state, throttle=throttle, audit=audit, clock=clock, limit=settings.limit_login_name
+    )
     return Core(
         settings=settings,
         clock=clock,
@@ -49,7 +55,8 @@ def open_core(settings: Settings, clock: Callable[[], float]) -> Core:
         outbox=Outbox(stores.outbox, audit, clock),
         ring=KeyRing(stores.keys, secrets, clock, token_ttl=settings.access_ttl),
         hashes=HashPool(_hash_threads(settings), settings.hash_queue),
-        throttle=_open_throttle(settings, stores.state, clock),
+        throttle=throttle,
+        lockout=lockout,
         sessions=_open_sessions(settings, stores.state, audit, clock),
     )
 
@@ -62,7 +69,6 @@ def _open_sessions(settings: Settings, state: State, audit: Audit, clock: Callab
 def _open_throttle(settings: Settings, state: State, clock: Callable[[], float]) -> Throttle:
     limits = Limits(
         login_address=settings.limit_login_address,
-        login_name=settings.limit_login_name,
         login_total=settings.limit_login_total,
         captcha_address=settings.limit_captcha_address,
         refresh_address=settings.limit_refresh_address,

@@ -80,6 +80,7 @@ def _open_second_factor(core: Core, policy: FactorPolicy, verifier: CodeVerifier
         users=core.stores.users,
         policy=policy,
         tickets=tickets,
+        lockout=core.lockout,
         audit=core.audit,
         public_url=core.settings.public_url,
     )
@@ -103,6 +104,7 @@ def _open_passkey_login(core: Core, verifier: PasskeyVerifier) -> PasskeyLogin:
         verifier=verifier,
         users=core.stores.users,
         throttle=core.throttle,
+        lockout=core.lockout,
         sessions=core.sessions,
         audit=core.audit,
     )

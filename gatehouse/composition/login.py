@@ -72,8 +72,6 @@ def _open_password_login(core: Core, challenges: Challenges, second_factor: Seco
         state=core.state,
         users=core.stores.users,
         challenges=challenges,
-        throttle=core.throttle,
-        audit=core.audit,
         clock=core.clock,
         exempt=core.settings.captcha_exempt_addresses,
     )
@@ -82,9 +80,9 @@ def _open_password_login(core: Core, challenges: Challenges, second_factor: Seco
         hashes=core.hashes,
         captcha_check=captcha_check,
         throttle=core.throttle,
+        lockout=core.lockout,
         sessions=core.sessions,
         audit=core.audit,
-        clock=core.clock,
         decoy_hashes=DecoyHashes(core.stores.users, derive(core.ring.secrets[0], "stand-ins"), core.clock),
         second_factor=second_factor,
     )

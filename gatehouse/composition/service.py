@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.audit import Audit, ClientInfo
     from gatehouse.auth.authenticator import Authenticator
     from gatehouse.auth.keys.key_ring import KeyRing
+    from gatehouse.auth.limits.lockout import Lockout
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha import Challenges
     from gatehouse.auth.login.login_history import LoginHistory
@@ -77,6 +78,7 @@ class Service:
     hash_pool: HashPool
     captcha_challenges: Challenges
     throttle: Throttle
+    lockout: Lockout
     sessions: Sessions
     access_tokens: AccessTokens
     refresh_tokens: RefreshTokens
@@ -184,6 +186,7 @@ def open_service(
         outbox=core.outbox,
         hash_pool=core.hashes,
         throttle=core.throttle,
+        lockout=core.lockout,
         sessions=core.sessions,
         factors=factors,
         console_versions=ConsoleVersions(core.state, clock, settings.session_max),
@@ -211,9 +214,8 @@ def _open_reauthentication(core: Core) -> Reauthentication:
     return Reauthentication(
         users=core.stores.users,
         hashes=core.hashes,
-        throttle=core.throttle,
+        lockout=core.lockout,
         sessions=core.sessions,
-        audit=core.audit,
         clock=core.clock,
     )
 

@@ -12,6 +12,7 @@ from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.request import Request, either
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.login.login import LoginForm
+from gatehouse.auth.login_name import LoginName
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
@@ -54,7 +55,7 @@ class AuthEndpoints:
             raise FieldInvalid("username", "not printable")
         answer = either("captchaCode", body.captchaCode, body.verifyCode)
         form = LoginForm(
-            username,
+            LoginName.of(username),
             body.password,
             either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
             answer.strip() if answer else None,

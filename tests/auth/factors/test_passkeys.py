@@ -396,5 +396,5 @@ def test_deep_client_data_is_refused(person: Person, nested: str) -> None:
 
 
 def test_the_library_is_loaded_for_nobody_who_has_no_passkey() -> None:
-    code = "import sys, gatehouse.api.app, gatehouse.service; sys.exit(bool({'webauthn', 'segno'} & set(sys.modules)))"
+    code = "import sys, gatehouse.api.app, gatehouse.composition; sys.exit(bool({'webauthn', 'segno'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -88,11 +88,11 @@ def test_parallel_wrong_guesses_count_as_many_as_they_are(gatehouse: InProcess) 
 def test_a_burst_that_holds_the_right_guess_learns_no_more_than_a_row_of_guesses(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, lockout = HashPool.check, gatehouse.service.throttle.lockout
+    check, lockout = HashPool.check, gatehouse.service.lockout
 
     async def right_one_last(pool: HashPool, stored: str, password: str) -> PasswordCheck:
         if password == PASSWORD:
-            await async_wait_until(lockout.lockouts, "the wrong guesses lock the name")
+            await async_wait_until(lockout.locked_names, "the wrong guesses lock the name")
         return await check(pool, stored, password)
 
     monkeypatch.setattr(HashPool, "check", right_one_last)
