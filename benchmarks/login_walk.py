@@ -83,7 +83,7 @@ def main() -> None:
         InProcess(Path(folder), Clock(time.time()), limits="on") as running,
     ):
         assert running.login().status == 200
-        captcha = running.service.captcha_challenges.issue(running.clock())
+        captcha = running.service.login.captcha_challenges.issue(running.clock())
         body = {"username": "admin", "password": PASSWORD, "captchaId": captcha.id, "captchaCode": ANSWER}
         state_calls.rounds.clear()
         sys.setprofile(profile)

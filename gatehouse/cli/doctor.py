@@ -18,7 +18,7 @@ from gatehouse.cli.node_checks import check_nodes
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.common import logs
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.doctor import diagnosis
 from gatehouse.doctor.diagnosis import Finding, Level
 from gatehouse.settings import SettingsError
@@ -78,7 +78,7 @@ async def _stores(settings: Settings) -> list[Finding]:
     """The stores can only be checked once they are open; if they cannot be opened, that is the finding."""
     try:
         require_data(settings)
-        service = open_service(settings)
+        service = Service(settings)
     except Exception as problem:
         explanation = explain(problem)
         if explanation is None:

@@ -180,16 +180,16 @@ def _readable_by_others(path: Path) -> bool:
 
 async def check_accounts(service: Service) -> AsyncIterator[Finding]:
     try:
-        await service.database.ping()
-        await migrate.check(service.database)
+        await service.stores.database.ping()
+        await migrate.check(service.stores.database)
     except migrate.MigrationNeeded as problem:
         yield fail("accounts", str(problem), "run `gatehouse migrate`")
         return
     except StoreError as problem:
         yield fail("accounts", str(problem), "start the database, or correct GATEHOUSE_DATABASE_URL")
         return
-    yield ok("accounts", f"{service.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
-    for each in await service.database.configuration_warnings():
+    yield ok("accounts", f"{service.stores.database.engine.url.get_backend_name()}, at version {migrate.HEAD}")
+    for each in await service.stores.database.configuration_warnings():
         yield warn("accounts", each, "see docs/many-nodes.md")
     yield await _users(service)
     async for finding in _second_factor_roles(service):
@@ -200,7 +200,7 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
 
 
 async def _users(service: Service) -> Finding:
-    number = await service.accounts.users.count()
+    number = await service.stores.users.count()
     if number == 0:
         return warn("users", "none: nobody can log in", "start `gatehouse serve` once, or `gatehouse user add NAME`")
     return ok("users", f"{number} user(s)")
@@ -221,7 +221,7 @@ async def _outbox(service: Service) -> Finding:
 
 async def _second_factor_roles(service: Service) -> AsyncIterator[Finding]:
     """A misspelled role would require a second factor of nobody, without a word."""
-    known = {role.code for role in await service.accounts.roles.all()}
+    known = {role.code for role in await service.stores.roles.all()}
     for code in sorted(set(service.settings.second_factor_roles) - known):
         yield fail(
             "second factor",
@@ -244,8 +244,8 @@ async def _keys(service: Service) -> Finding:
 async def _clock(service: Service) -> Finding:
     """Against the database's clock where it has one of its own, else against what was written before."""
     now = time.time()
-    if service.database.path is None:
-        theirs = await service.database.clock()
+    if service.stores.database.path is None:
+        theirs = await service.stores.database.clock()
         off = abs(time.time() - theirs)
         found = f"{off:.1f} s from the database's"
         return (
@@ -253,7 +253,7 @@ async def _clock(service: Service) -> Finding:
             if off <= CLOCK_WARNING_SECONDS
             else fail("clock", found, "run an NTP client on both machines")
         )
-    newest = await service.audit_trail.read(newest=1)
+    newest = await service.stores.audit_trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
     if now + CLOCK_WARNING_SECONDS < written:
         return fail("clock", "is before the last audit event", "set it: run an NTP client")
@@ -262,11 +262,11 @@ async def _clock(service: Service) -> Finding:
 
 async def check_state(service: Service) -> AsyncIterator[Finding]:
     try:
-        await service.state.ping()
+        await service.stores.state.ping()
     except StoreError as problem:
         yield fail("state", str(problem), "start the state store, or correct GATEHOUSE_STATE_URL")
         return
     yield ok("state", "answers reads and writes")
-    yield ok("durability", await service.state.durability())
-    for each in await service.state.configuration_warnings():
+    yield ok("durability", await service.stores.state.durability())
+    for each in await service.stores.state.configuration_warnings():
         yield warn("state", each, "see docs/many-nodes.md")

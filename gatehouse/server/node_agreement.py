@@ -72,12 +72,12 @@ async def register(settings: Settings, node: str) -> None:
 
 async def renew_forever(service: Service, node: str) -> None:
     """Runs in each worker. Disagreements are reported at the start only."""
-    store, started = Nodes(service.database), time.time()
+    store, started = Nodes(service.stores.database), time.time()
     while True:
         await asyncio.sleep(RENEW_SECONDS)
         with suppress(StoreUnavailable):  # requests report it
             secret = fingerprint(service.key_ring.secrets[0])
-            identity = await _identity(service.state)
+            identity = await _identity(service.stores.state)
             await store.renew(Node(node, _issuer(service.settings), identity, secret, started, time.time()))
 
 

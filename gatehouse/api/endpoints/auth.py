@@ -29,7 +29,7 @@ CAPTCHAS_WAITING = 500
 class AuthEndpoints:
     def __init__(self, service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> None:
         self._clock = service.clock
-        self._challenges = service.captcha_challenges
+        self._challenges = service.login.captcha_challenges
         self._throttle = service.throttle
         self._authenticator = service.authenticator
         self._console_versions = service.console_versions

@@ -35,7 +35,7 @@ async def second_factor_data(service: Service, user: User) -> SecondFactorData:
         totp=status.totp,
         passkeys=[passkey_data(each) for each in await service.factors.own_passkeys.all(user.id)],
         recoveryCodesLeft=status.recovery_codes_left,
-        passwordLogin=await service.factor_administration.password_login(user.username),
+        passwordLogin=await service.management.user_factors.password_login(user.username),
     )
 
 
@@ -43,7 +43,7 @@ class FactorEndpoints:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._enrolment = service.factors.enrolment
-        self._login_history = service.login_history
+        self._login_history = service.login.history
         self._forced = service.factors.forced_enrolment
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:

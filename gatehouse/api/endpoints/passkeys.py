@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class PasskeyEndpoints:
     def __init__(self, service: Service) -> None:
         self._ceremonies = service.factors.ceremonies
-        self._login = service.factors.passkey_login
+        self._login = service.login.passkey
         self._own = service.factors.own_passkeys
         self._authenticator = service.authenticator
 

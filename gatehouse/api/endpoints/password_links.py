@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class PasswordLinkEndpoints:
     def __init__(self, service: Service) -> None:
-        self._links = service.password_links
+        self._links = service.management.password_links
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"password_link_owner": self.owner, "set_password_by_link": self.use}

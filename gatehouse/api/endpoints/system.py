@@ -33,8 +33,8 @@ AVATAR = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="i
 
 class SystemEndpoints:
     def __init__(self, service: Service, metrics: Metrics) -> None:
-        self._database = service.database
-        self._state = service.state
+        self._database = service.stores.database
+        self._state = service.stores.state
         self._ring = service.key_ring
         self._metrics = metrics
         self._settings = service.settings

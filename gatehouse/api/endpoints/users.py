@@ -22,7 +22,7 @@ class CurrentUserEndpoints:
         # Encoding a profile costs more than the rest of the request. An entry is valid for one object of the profile
         # cache: when that cache invalidates a profile, its responses are not found any more.
         self._responses: BoundedCache[tuple[int, str], tuple[Profile, Response]] = BoundedCache(CACHE_SIZE)
-        self._own = service.self_service
+        self._own = service.management.self_service
         self._default_avatar = service.settings.avatar_url
 
     async def me(self, request: Request, principal: Principal) -> Response:

@@ -226,7 +226,7 @@ def test_made_up_captchas_use_up_nothing_that_all_share(tmp_path: Path) -> None:
 
 def test_a_name_that_needs_no_captcha_uses_up_nothing_that_all_share(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", limits="on", limit_login_total="2/minute", hash_queue=500) as gatehouse:
-        gatehouse.run(gatehouse.service.accounts.edit_user("admin", captcha_exempt=True))
+        gatehouse.run(gatehouse.accounts.edit_user("admin", captcha_exempt=True))
         for n in range(6):
             without = {"captchaId": "", "captchaCode": ""}
             assert gatehouse.login(address=f"198.51.100.{n}", password="wrong", changes=without).code == "A0210"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class AfterLoginEndpoints:
     def __init__(self, service: Service) -> None:
-        self._menus = service.accounts.menus
+        self._menus = service.stores.menus
         self._console_versions = service.console_versions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:

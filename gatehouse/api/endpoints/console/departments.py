@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 class DepartmentEndpoints:
     def __init__(self, service: Service) -> None:
-        self._departments = service.accounts.departments
-        self._changes = service.accounts.department_changes
+        self._departments = service.stores.departments
+        self._changes = service.management.department_changes
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {

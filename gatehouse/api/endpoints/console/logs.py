@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class LogEndpoints:
     def __init__(self, service: Service) -> None:
-        self._log = service.activity_log
+        self._log = service.management.activity_log
         self._console_versions = service.console_versions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:

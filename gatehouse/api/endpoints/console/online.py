@@ -22,7 +22,7 @@ HEARTBEAT = b": still here\n\n"
 
 class OnlineEndpoint:
     def __init__(self, service: Service) -> None:
-        self._presence = service.presence
+        self._presence = service.feeds.presence
         self._sessions = service.sessions
         self._clock = service.clock
 

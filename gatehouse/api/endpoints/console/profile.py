@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 class ProfileEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
-        self._own = service.self_service
+        self._stores = service.stores
+        self._changes = service.management.user_changes
+        self._own = service.management.self_service
         self._default_avatar = service.settings.avatar_url
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
@@ -30,8 +31,8 @@ class ProfileEndpoints:
     async def show(self, request: Request, principal: Principal) -> Response:
         profile = principal.profile
         user = profile.user
-        roles = [role.name for role in await self._accounts.roles.all() if role.code in profile.roles]
-        departments = {department.id: department.name for department in await self._accounts.departments.all()}
+        roles = [role.name for role in await self._stores.roles.all() if role.code in profile.roles]
+        departments = {department.id: department.name for department in await self._stores.departments.all()}
         data = ProfileData(
             id=str(user.id),
             username=user.username,
@@ -56,7 +57,7 @@ class ProfileEndpoints:
             "email": body.email,
         }
         values = {name: value for name, value in given.items() if value is not None}
-        await self._accounts.user_changes.edit(actor_of(request, principal), principal.claims.user, values)
+        await self._changes.edit(actor_of(request, principal), principal.claims.user, values)
         return success(language=request.language)
 
     async def change_password(self, request: Request, principal: Principal) -> Response:

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
 class RolePermEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
+        self._stores = service.stores
+        self._changes = service.management.role_changes
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {"role_perms": self.show, "set_role_perms": self.replace}
 
     async def show(self, request: Request, _principal: Principal) -> Response:
-        role = await self._accounts.roles.get(request.path_id())
-        known = [*await self._accounts.users.every_perm(), *ADMIN_PERMS]
+        role = await self._stores.roles.get(request.path_id())
+        known = [*await self._stores.users.every_perm(), *ADMIN_PERMS]
         data = RolePermsData(_current(role.perms), _current(known))
         return success(data, request.language)
 
     async def replace(self, request: Request, principal: Principal) -> Response:
         role, body = request.path_id(), await request.fields(RolePermsBody)
-        await self._accounts.role_changes.set_perms(actor_of(request, principal), role, body.perms)
+        await self._changes.set_perms(actor_of(request, principal), role, body.perms)
         return success(language=request.language)
 
 

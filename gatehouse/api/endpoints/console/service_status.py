@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class ServiceStatusEndpoints:
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._lockouts = service.lockouts
+        self._lockouts = service.management.locked_names
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 class LiveSessionEndpoints:
     def __init__(self, service: Service) -> None:
-        self._live = service.live_sessions
+        self._live = service.management.live_sessions
 
     def endpoints(self) -> dict[str, Callable[..., Awaitable[Response]]]:
         return {
