@@ -61,7 +61,7 @@ def _findings(config: Path | None) -> list[Finding]:
         return [
             diagnosis.fail("settings", each, "correct it; docs/settings.md explains each") for each in problem.problems
         ]
-    logs.configure("error", settings.log_format, cached=False)
+    logs.configure("error", settings.log_format)
     return [
         diagnosis.ok("settings", "all valid"),
         *diagnosis.check_variables(settings),

@@ -51,7 +51,7 @@ def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Ca
 
 
 async def _run_with_service(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
-    logs.configure("warning", given.log_format, cached=False)
+    logs.configure("warning", given.log_format)
     require_data(given)
     service = Service(given)
     try:

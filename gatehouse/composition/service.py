@@ -14,7 +14,7 @@ from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
 from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.auth.sessions.profile_cache import Profiles
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.composition.background import run_every
 from gatehouse.composition.factors import FactorServices
 from gatehouse.composition.feeds import FeedServices
@@ -33,8 +33,6 @@ SWEEP_SECONDS = 30.0
 PRUNE_SECONDS = 3600.0
 OUTBOX_SECONDS = 2.0
 KEYS_RETRY_SECONDS = 0.5
-
-log = logs.named("gatehouse")
 
 
 class Service(SharedParts):

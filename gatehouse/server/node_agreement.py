@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.keys.sealing import derive
-from gatehouse.common import logs
 from gatehouse.composition import open_database, open_state
 from gatehouse.settings import SettingsError
 from gatehouse.settings.master_secret import read_secrets
@@ -38,8 +37,6 @@ LIVE_SECONDS = 60.0
 FORGET_SECONDS = 3600.0
 # What the table holds of an issuer.
 ISSUER_LENGTH = 255
-
-log = logs.named("gatehouse")
 
 
 def new_node_id() -> str:

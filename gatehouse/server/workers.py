@@ -16,6 +16,7 @@ from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.glyphs import preload
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.composition import Service
 from gatehouse.server import connection_timeouts as connections
 from gatehouse.server import cpu_scheduling
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
 MAX_CONNECTIONS = 16_384
-
-log = logs.named("gatehouse")
 
 
 def warm_up(glyphs: Mapping[tuple[int, str], DrawnGlyph]) -> None:
@@ -73,7 +72,7 @@ def run(settings: Settings, node: str) -> None:
         except SystemExit:
             if server.interrupt_signal:
                 return  # as asked; granian exits with 1 if a worker has died at the same time
-            log.error("workers keep exiting right after their start; stopping")  # noqa: TRY400 - no traceback needed
+            log.error("workers keep exiting right after their start; stopping")
             raise
 
 

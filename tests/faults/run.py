@@ -86,7 +86,7 @@ def run(
     progress: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """Run until so many seconds have passed and so many faults are done. `engines`: see `engine_sets`."""
-    logs.configure("error", "json", cached=False)  # the operator's own: the nodes write to files
+    logs.configure("error", "json")  # the operator's own: the nodes write to files
     with started(engines, folder, nodes, redis_options) as engine_set:
         settings = SETTINGS | engine_set.settings
         running = [Running(data, **settings) for data in engine_set.folders]

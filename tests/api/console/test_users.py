@@ -194,7 +194,7 @@ def test_a_reset_follows_the_policy_and_ends_the_sessions(console: Console, user
 
 @pytest.fixture
 def everything_logged() -> None:
-    logs.configure("debug", "json", cached=False)
+    logs.configure("debug", "json")
 
 
 def test_a_password_in_the_query_reaches_no_log(
