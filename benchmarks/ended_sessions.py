@@ -61,7 +61,7 @@ async def open_sessions(service: Service, number: int) -> list[str]:
     if profile is None:
         raise ValueError("there is no administrator")
     now = time.time()
-    sessions = [await service.sessions.open(1, ClientInfo(), ["pwd"]) for _ in range(number)]
+    sessions = [(await service.sessions.open(1, ClientInfo(), ["pwd"]))[0] for _ in range(number)]
     return [service.tokens.access.make(profile, session, now, now + 7200) for session in sessions]
 
 

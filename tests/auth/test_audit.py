@@ -220,7 +220,9 @@ def test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login(
     sessions = gatehouse.service.sessions
     opened = sessions.open
 
-    async def disabled_meanwhile(user: int, client: ClientInfo, methods: Sequence[str]) -> Session:
+    async def disabled_meanwhile(
+        user: int, client: ClientInfo, methods: Sequence[str]
+    ) -> tuple[Session, Sequence[Session]]:
         await change_user(gatehouse.service.stores.database, 1, enabled=False)
         return await opened(user, client, methods)
 

@@ -71,6 +71,7 @@ class Login:
         name, with_code = form.name, code.instead_of_captcha
         # Before anything else: in a flood most logins end here, and have cost nothing.
         self._hashes.require_slot(name.key, with_code=with_code)
+        # Used up before anything depends on its answer, the limits included.
         refusal = await self._captcha_check.use(form.captcha_id, form.captcha_answer, is_second_factor_code=with_code)
         solved = refusal is None and not with_code
         attempt, _ = await asyncio.gather(
@@ -103,7 +104,7 @@ class Login:
         await self._lockout.raise_if_locked(attempt)
         factor = await self._second_factor.require(found, code, right_code, attempt)
         methods = (Method.PASSWORD, Method.CODE) if factor else (Method.PASSWORD,)
-        session = await self._sessions.open(found.user.id, attempt.client, methods)
+        session, _ = await self._sessions.open(found.user.id, attempt.client, methods)
         await self._recheck(attempt, found, password, session)
         await self._lockout.record_success(attempt)
         if check.needs_rehash:

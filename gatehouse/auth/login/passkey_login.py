@@ -47,7 +47,7 @@ class PasskeyLogin:
             except (PasskeyRefused, TicketGone):
                 self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
                 raise
-        session = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
+        session, _ = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
         await self._lockout.record_success(await self._lockout.attempt(LoginName.of(profile.user.username), client))
         return session
 

@@ -189,7 +189,7 @@ def test_what_ends_sessions_during_the_exchange_leaves_none(
     on_phone(gatehouse, "scan", ticket, stolen)
     on_phone(gatehouse, "confirm", ticket, stolen)
     accounts, sessions = gatehouse.accounts, gatehouse.service.sessions
-    open_session = sessions.open_and_evict
+    open_session = sessions.open
 
     async def slow_open(user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
         if end == "new password":
@@ -200,7 +200,7 @@ def test_what_ends_sessions_during_the_exchange_leaves_none(
             await sessions.end_all(user, SessionEndReason.OPERATOR, ClientInfo())
         return await open_session(user, client, methods)
 
-    monkeypatch.setattr(sessions, "open_and_evict", slow_open)
+    monkeypatch.setattr(sessions, "open", slow_open)
     assert exchange(gatehouse, ticket).code == "A0242"
     assert gatehouse.run(sessions.of_user(gatehouse.run(accounts.user("ann")).user.id)) == []
 

@@ -33,7 +33,7 @@ _PLAN_ONCE_AND_BY_INDEX = {
     "enable_mergejoin": "off",
     "jit": "off",
 }
-_SETTINGS = {
+SERVER_SETTINGS = {
     "search_path": SEARCH_PATH,
     "default_transaction_isolation": "read committed",
     "statement_timeout": str(STATEMENT_MILLISECONDS),
@@ -84,7 +84,7 @@ class Connection:
             driver = await asyncpg.connect(
                 url,
                 timeout=CONNECT_SECONDS,
-                server_settings={**_SETTINGS, "application_name": name},
+                server_settings={**SERVER_SETTINGS, "application_name": name},
                 statement_cache_size=0,
                 target_session_attrs="read-write",
             )
