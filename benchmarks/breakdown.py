@@ -42,7 +42,7 @@ def main() -> None:
         scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
         service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
         session = gatehouse.run(service.authenticator.authenticate(token)).claims.session
-        tally, state = app.metrics.operation_metrics("me"), service.state
+        tally, state = app.metrics.operation_metrics("me"), service.stores.state
         assert isinstance(state, SQLiteState)
 
         async def read_request() -> Any:
@@ -58,7 +58,7 @@ def main() -> None:
 
         parts: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("read the request: path, bearer token, language", read_request),
-            ("token: cached as verified", lambda: service.access_tokens.verify(token, service.clock())),
+            ("token: cached as verified", lambda: service.tokens.access.verify(token, service.clock())),
             ("session and epoch: cached since the last commit", lambda: state.session_status(session)),
             ("or read from SQLite, as after every commit", read_anew),
             (

@@ -18,9 +18,10 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import insert, text
 
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.settings import load
 from gatehouse.stores.database.schema import user_roles, users
+from tests.support.accounts import Accounts
 from tests.support.conversation import bearer, login
 from tests.support.running import Running
 
@@ -47,22 +48,22 @@ CASES = {
 
 
 async def populate(running: Running, number: int) -> None:
-    service = open_service(load(environ=running.env))
+    service = Service(load(environ=running.env))
     try:
-        places = [await service.accounts.add_department(f"Department {each}", 1) for each in range(20)]
+        places = [await Accounts(service).add_department(f"Department {each}", 1) for each in range(20)]
         roles = []
         for each in range(10):
-            await service.accounts.add_role(f"ROLE{each}", f"Role {each}")
-            roles.append((await service.accounts.role(f"ROLE{each}")).id)
+            await Accounts(service).add_role(f"ROLE{each}", f"Role {each}")
+            roles.append((await Accounts(service).role(f"ROLE{each}")).id)
         for start in range(0, number, BATCH):
             rows = [_user(each, places[each % 20]) for each in range(start, min(start + BATCH, number))]
-            async with service.database.writing() as db:
+            async with service.stores.database.writing() as db:
                 await db.execute(insert(users), rows)
                 links = [{"user": row["id"], "role": roles[int(row["id"]) % 10]} for row in rows]
                 await db.execute(insert(user_roles), links)
-        if service.database.engine.dialect.name == "postgresql":
+        if service.stores.database.engine.dialect.name == "postgresql":
             # What autovacuum does within a minute of such an import.
-            async with service.database.engine.connect() as db:
+            async with service.stores.database.engine.connect() as db:
                 await (await db.execution_options(isolation_level="AUTOCOMMIT")).execute(text("VACUUM ANALYZE"))
     finally:
         await service.stop()

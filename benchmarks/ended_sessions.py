@@ -57,12 +57,12 @@ def engines(folder: Path) -> Iterator[list[Running]]:
 async def open_sessions(service: Service, number: int) -> list[str]:
     """Access tokens of new sessions, without the hash that a login costs."""
     await service.key_ring.load()
-    profile = await service.accounts.users.profile(1)
+    profile = await service.stores.users.profile(1)
     if profile is None:
         raise ValueError("there is no administrator")
     now = time.time()
-    sessions = [await service.sessions.open(1, ClientInfo(), ["pwd"]) for _ in range(number)]
-    return [service.access_tokens.make(profile, session, now, now + 7200) for session in sessions]
+    sessions = [(await service.sessions.open(1, ClientInfo(), ["pwd"]))[0] for _ in range(number)]
+    return [service.tokens.access.make(profile, session, now, now + 7200) for session in sessions]
 
 
 def delays(node: Running, tokens: list[str], check: Callable[[str], object]) -> list[float]:

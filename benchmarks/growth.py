@@ -23,7 +23,7 @@ from rich.table import Table
 from benchmarks.load import middle, require_wrk, wrk
 from benchmarks.subject import Subject
 from gatehouse.auth.sessions.tokens import new_session_id
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.settings import load
 from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.state.protocol import Session
@@ -41,14 +41,14 @@ def populate(subject: Subject, have: int, *, users: int = 0, sessions: int = 0) 
     settings = load(environ={"GATEHOUSE_DATA_DIR": str(subject.running.data)})
 
     async def work() -> None:
-        service = open_service(settings)
+        service = Service(settings)
         now = service.clock()
         for number in range(have, users):
-            await service.accounts.users.add(NewUser(f"user{number}", "User", "none", 1, now))
+            await service.stores.users.add(NewUser(f"user{number}", "User", "none", 1, now))
         for start in range(have, sessions, 500):
             await asyncio.gather(
                 *(
-                    service.state.open_session(
+                    service.stores.state.open_session(
                         Session(new_session_id(user), user, 1, now, now, now + 6e5, now + 2e6, "", ""), 10
                     )
                     for user in range(1_000 + start, 1_000 + min(start + 500, sessions))

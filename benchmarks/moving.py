@@ -17,7 +17,7 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.population import fill
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.support.engines import PostgresServer, RedisServer
@@ -35,7 +35,7 @@ async def arrived(url: str) -> int:
 async def populated(running: Running, size: int) -> None:
     settings = load(environ=running.env)
     await prepare(settings)
-    service = open_service(settings)
+    service = Service(settings)
     try:
         await fill(service, size)
     finally:

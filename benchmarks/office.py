@@ -30,6 +30,7 @@ from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.common import logs
 from gatehouse.composition import Service
 from gatehouse.stores.database.users import NewUser
+from tests.support.accounts import Accounts
 from tests.support.conversation import CAPTCHA, LOGIN, ME
 from tests.support.people import with_stores
 from tests.support.running import ANSWER, PASSWORD, Running, free_port
@@ -128,7 +129,7 @@ def _answers(url: str) -> bool:
 async def _hire(service: Service, people: int) -> None:
     hashed = hash_password(PASSWORD)
     for number in range(people):
-        await service.accounts.add_user(NewUser(f"person{number}", f"Person {number}", hashed, 1, 0))
+        await Accounts(service).add_user(NewUser(f"person{number}", f"Person {number}", hashed, 1, 0))
 
 
 def main() -> None:

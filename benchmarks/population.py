@@ -26,7 +26,7 @@ from sqlalchemy import insert
 
 from benchmarks.load import Load, require_wrk, wrk
 from benchmarks.subject import HERE, Subject
-from gatehouse.composition import Service, open_service
+from gatehouse.composition import Service
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from gatehouse.stores.database.schema import user_roles, users
@@ -76,8 +76,8 @@ def batches(rows: Iterator[Any], size: int = BATCH) -> Iterator[list[Any]]:
 
 async def fill(service: Service, size: int) -> None:
     now = time.time()
-    if service.database.path:
-        async with service.database.writing() as db:
+    if service.stores.database.path:
+        async with service.stores.database.writing() as db:
             for batch in batches(people(size)):
                 await db.execute(insert(users), [dict(zip(COLUMNS, row, strict=True)) for row in batch])
                 await db.execute(insert(user_roles), [{"user": row[0], "role": 1} for row in batch])
@@ -88,9 +88,9 @@ async def fill(service: Service, size: int) -> None:
             for batch in batches(sessions(size, now)):
                 state.executemany(INSERT_SESSION, [session_row(one) for one in batch])
     else:
-        await service.state.ping()
+        await service.stores.state.ping()
         for batch in batches(sessions(size, now), 1_000):
-            await asyncio.gather(*(service.state.open_session(one, 50) for one in batch))
+            await asyncio.gather(*(service.stores.state.open_session(one, 50) for one in batch))
 
 
 async def copy_people(url: str, size: int) -> None:
@@ -111,7 +111,7 @@ async def copy_people(url: str, size: int) -> None:
 async def populate(subject: Subject, size: int) -> Active:
     settings = load(environ=subject.running.env)
     await prepare(settings)
-    service = open_service(settings)
+    service = Service(settings)
     try:
         began = time.perf_counter()
         await fill(service, size)
@@ -121,8 +121,8 @@ async def populate(subject: Subject, size: int) -> Active:
         drawn = random.sample(range(2, size + 2), min(size, 20 * PEOPLE))
         opened = [session_of(number, now) for number in drawn]
         return Active(
-            [service.access_tokens.make(profile(each.user), each, now, now + 7200) for each in opened],
-            [service.refresh_tokens.make(each.id, 1) for each in opened],
+            [service.tokens.access.make(profile(each.user), each, now, now + 7200) for each in opened],
+            [service.tokens.refresh.make(each.id, 1) for each in opened],
         )
     finally:
         await service.stop()

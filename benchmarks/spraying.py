@@ -61,7 +61,7 @@ def fill_office(gatehouse: InProcess) -> None:
     hashed = hash_password(PASSWORD)
     for number in range(OFFICE_PEOPLE):
         user = NewUser(f"person{number}", f"Person {number}", hashed, 1, 0)
-        gatehouse.run(gatehouse.service.accounts.add_user(user))
+        gatehouse.run(gatehouse.accounts.add_user(user))
         assert gatehouse.login(user.username, address="203.0.113.1").status == 200
         gatehouse.clock.move(SECONDS_BETWEEN_LOGINS)
 

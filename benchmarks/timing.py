@@ -81,7 +81,7 @@ def prepare(service: Running, client: httpx.Client) -> None:
         return dict(client.request(method, path, json=body, headers=headers).json()["data"])
 
     enrol(call, time.time)
-    with_stores(service, lambda parts: change_user(parts.database, numbers["passkeys"], password_login=False))
+    with_stores(service, lambda parts: change_user(parts.stores.database, numbers["passkeys"], password_login=False))
 
 
 def compare(client: httpx.Client, kinds: list[Kind], tries: int) -> None:

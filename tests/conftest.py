@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _log_warnings_alone() -> None:
     """As commands do: what services in this process do meanwhile must not get into what a command prints."""
-    logs.configure("warning", "json", cached=False)
+    logs.configure("warning", "json")
 
 
 @pytest.fixture(autouse=True)

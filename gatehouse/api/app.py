@@ -12,19 +12,19 @@ import secrets
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from granian._granian import RSGIProtocolClosed
-
 from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.request import Request
 from gatehouse.api.http.response import Headers, Response, Stream, failure, plain_failure
+from gatehouse.api.http.rsgi import ProtocolClosed
 from gatehouse.api.operation import PREFIX
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import BeyondAuthority, NotAllowed, Refused
 from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, UnstorableValue
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
 
-log = logs.named("gatehouse.api")
 
 HSTS = "max-age=31536000"
 # The longest piece of client input in a log line.
@@ -121,8 +120,7 @@ class App:
         except StoreUnavailable as outage:
             log.warning("store unavailable", request=request.id, path=request.path[:LOGGED_LENGTH], problem=str(outage))
             return self._failure(outage, request)
-        except Exception as fault:
-            # The last-resort handler: the log gets the whole error, the caller only that there was one.
+        except Exception as fault:  # noqa: BLE001 - the last resort: all of it to the log, and nothing to the caller
             log.exception("unexpected error", request=request.id, path=request.path[:LOGGED_LENGTH])
             return self._failure(fault, request)
 
@@ -149,10 +147,10 @@ class App:
     async def _stream(self, response: Stream, headers: Headers, protocol: HTTPProtocol) -> None:
         try:
             await response.send(protocol.response_stream(response.status, headers), protocol)
-        except StoreUnavailable as outage:
+        except (StoreUnavailable, UnstorableValue) as problem:
             # The head is sent already, so all that is left is to end the stream.
-            log.warning("store unavailable", problem=str(outage))
-        except RSGIProtocolClosed:
+            log.warning("store unavailable", problem=str(problem))
+        except ProtocolClosed:
             pass  # the client has disconnected
 
     def _with_parameters(self, request: Request) -> Methods | None:

@@ -16,14 +16,12 @@ import msgspec
 
 from gatehouse.auth.audit_aggregates import Aggregate, Aggregates
 from gatehouse.auth.audit_writer import AuditWriter
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.common.user_agent import USER_AGENT_MAX_LENGTH
 from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-log = logs.named("gatehouse.audit")
 
 
 class Event(StrEnum):
@@ -185,7 +183,6 @@ class ClientInfo(NamedTuple):
 class Audit:
     def __init__(self, trail: AuditTrail, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._log = log.bind()  # looked up once, and not for every event
         self._aggregates: Aggregates[tuple[Event, Reason | None]] = Aggregates(clock, self._store_aggregate)
         self.writer = AuditWriter(trail)
         self.counts: Counter[tuple[str, str]] = Counter()  # by event and reason, for the metrics
@@ -245,10 +242,10 @@ class Audit:
         self.counts[event, reason or ""] += 1
 
     def _log_entry(self, entry: AuditEntry) -> None:
-        if self._log.is_enabled_for(logging.INFO):
+        if log.is_enabled_for(logging.INFO):
             facts = {name: getattr(entry, name) for name in _LOGGED}
             known = {name: value for name, value in facts.items() if value is not None}
-            self._log.info(entry.event, **known | (msgspec.json.decode(entry.detail) if entry.detail else {}))
+            log.info(entry.event, **known | (msgspec.json.decode(entry.detail) if entry.detail else {}))
 
     def _store_aggregate(self, kind: tuple[Event, Reason | None], found: Aggregate) -> None:
         event, reason = kind

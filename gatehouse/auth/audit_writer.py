@@ -10,7 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.stores.errors import StoreUnavailable, UnstorableValue
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ BATCH = 2_000
 RETRY_SECONDS = 1.0
 # A write for each event would cost more than the requests; a kill loses no more of the trail than this.
 BATCH_WAIT_SECONDS = 0.25
-
-log = logs.named("gatehouse.audit")
 
 
 class AuditWriter:

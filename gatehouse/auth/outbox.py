@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 30.0
 MAX_PAUSE_SECONDS = 300.0
 GIVE_UP_SECONDS = 3 * 86_400.0
-
-log = logs.named("gatehouse.outbox")
 
 
 class Outbox:

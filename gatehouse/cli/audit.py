@@ -136,15 +136,15 @@ class _Watch:
         self._last = 0
 
     async def newest(self, limit: int) -> Sequence[AuditEntry]:
-        everything = await self._service.audit_trail.read(newest=1)
-        found = await self._service.audit_trail.read(newest=limit, **self._filters)
+        everything = await self._service.stores.audit_trail.read(newest=1)
+        found = await self._service.stores.audit_trail.read(newest=limit, **self._filters)
         self._last = max([0, *(entry.id for entry in [*everything, *found])])
         # Events before the first read are not new, even if they were not shown.
-        self._seen = {entry.id for entry in await self._service.audit_trail.read(after=self._last - LOOK_BACK)}
+        self._seen = {entry.id for entry in await self._service.stores.audit_trail.read(after=self._last - LOOK_BACK)}
         return found
 
     async def unseen(self) -> Sequence[AuditEntry]:
-        found = await self._service.audit_trail.read(after=self._last - LOOK_BACK, **self._filters)
+        found = await self._service.stores.audit_trail.read(after=self._last - LOOK_BACK, **self._filters)
         unseen = [entry for entry in found if entry.id not in self._seen]
         self._last = max([self._last, *(entry.id for entry in unseen)])
         self._seen = {each for each in self._seen | {entry.id for entry in unseen} if each > self._last - LOOK_BACK}
@@ -176,7 +176,7 @@ class _Watch:
         if user is None:
             return None
         if user not in self._names:
-            profile = await self._service.accounts.users.profile(user)
+            profile = await self._service.stores.users.profile(user)
             self._names[user] = profile.user.username if profile else f"(deleted, id {user})"
         return self._names[user]
 
@@ -202,7 +202,7 @@ def _line(record: dict[str, Any]) -> str:
 async def _user(service: Service, name: str | None) -> int | None:
     if name is None:
         return None
-    found = await service.accounts.users.by_name(name)
+    found = await service.stores.users.by_name(name)
     if found is not None:
         return found.id
     if name.isascii() and name.isdigit() and len(name) < 19:

@@ -11,7 +11,7 @@ from rich.tree import Tree
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import ID, with_service
+from gatehouse.cli.with_service import ID, OPERATOR, with_service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ async def add(service: Service, name: str, parent: int | None, *, as_json: bool)
     Example:
       gatehouse dept add "Sales" --parent 1
     """
-    number = await service.accounts.add_department(name, parent)
+    number = await service.management.department_changes.add(OPERATOR, {"name": name, "parent": parent})
     if as_json:
         return output.as_document({"id": number, "name": name, "parent": parent})
     return echo(f"Added department {name} with id {number}.")
@@ -56,7 +56,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     Example:
       gatehouse dept list
     """
-    found = await service.accounts.departments.all()
+    found = await service.stores.departments.all()
     if as_json:
         return output.as_document([{"id": d.id, "name": d.name, "parent": d.parent, "users": d.users} for d in found])
     for root in _trees(found):
@@ -91,7 +91,7 @@ async def edit(  # noqa: PLR0917 - click hands them over by name
     values = {field: value for field, value in given.items() if value is not None}
     if not values:
         raise click.UsageError("nothing to change: give at least one option")
-    await service.accounts.edit_department(department, **values)
+    await service.management.department_changes.edit(OPERATOR, department, values)
     echo(f"Changed department {department}.")
 
 
@@ -107,7 +107,7 @@ async def delete(service: Service, department: int, *, yes: bool) -> None:
       gatehouse dept delete 3 --yes
     """
     confirm(f"Delete department {department}?", yes=yes)
-    await service.accounts.delete_department(department)
+    await service.management.department_changes.delete(OPERATOR, [department])
     echo(f"Deleted department {department}.")
 
 

@@ -18,7 +18,7 @@ from gatehouse.cli.node_checks import check_nodes
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.common import logs
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.doctor import diagnosis
 from gatehouse.doctor.diagnosis import Finding, Level
 from gatehouse.messages import message
@@ -60,7 +60,7 @@ def _findings(config: Path | None) -> list[Finding]:
         settings = settings_in_force()
     except SettingsError as problem:
         return [diagnosis.fail("settings", each, message("advice.setting_invalid")) for each in problem.problems]
-    logs.configure("error", settings.log_format, cached=False)
+    logs.configure("error", settings.log_format)
     return [
         diagnosis.ok("settings", message("findings.settings_valid")),
         *diagnosis.check_variables(settings),
@@ -77,7 +77,7 @@ async def _stores(settings: Settings) -> list[Finding]:
     """The stores can only be checked once they are open; if they cannot be opened, that is the finding."""
     try:
         require_data(settings)
-        service = open_service(settings)
+        service = Service(settings)
     except Exception as problem:
         explanation = explain(problem)
         if explanation is None:

@@ -47,7 +47,7 @@ async def export(service: Service, file: Path, file_format: str | None, *, with_
     """
     with progress_bars() as report:
         count = await write(
-            service.database,
+            service.stores.database,
             file,
             FileFormat(file_format) if file_format else format_of(file),
             with_hashes=with_hashes,

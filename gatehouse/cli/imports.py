@@ -107,8 +107,8 @@ async def users(
 
 async def _import(service: Service, source: Source, *, dry_run: bool, overwrite: bool, as_json: bool) -> None:
     importer = Importer(
-        database=service.database,
-        state=service.state,
+        database=service.stores.database,
+        state=service.stores.state,
         sessions=service.sessions,
         outbox=service.outbox,
         clock=service.clock,

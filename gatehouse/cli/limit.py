@@ -8,8 +8,7 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.with_service import with_service
-from gatehouse.management.authority import OPERATOR
+from gatehouse.cli.with_service import OPERATOR, with_service
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -37,7 +36,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
     found = [
         {"name": each.name, "place": each.source, "failures": each.failures, "until": Moment(each.until)}
-        for each in await service.lockouts.all()
+        for each in await service.management.locked_names.all()
     ]
     output.records(found, columns, as_json=as_json, nothing="No name is locked.")
 
@@ -52,6 +51,6 @@ async def lift(service: Service, name: str) -> None:
     Example:
       gatehouse limit lift ann
     """
-    if not await service.lockouts.lift(OPERATOR, name):
+    if not await service.management.locked_names.lift(OPERATOR, name):
         return echo(f"{name} is not locked.")
     return echo(f"Unlocked {name}.")

@@ -10,10 +10,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gatehouse.cli import output
+from gatehouse.cli.by_name import role_of
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import ID, with_service
-from gatehouse.management.authority import OPERATOR
+from gatehouse.cli.with_service import ID, OPERATOR, with_service
 from gatehouse.management.menus import visible_menus
 from gatehouse.stores.database.menus import MenuType
 
@@ -69,7 +69,7 @@ async def add(service: Service, /, type_: str, name: str, parent: int | None, *,
       gatehouse menu add button "Ship" --parent 7 --perm shop:order:ship
     """
     values = {"type": TYPES[type_].value, "name": name, "parent": parent, **_given(fields)}
-    number = await service.accounts.menu_changes.add(OPERATOR, values)
+    number = await service.management.menu_changes.add(OPERATOR, values)
     if as_json:
         return output.as_document({"id": number, "name": name, "parent": parent})
     return echo(f"Added menu {name} with id {number}.")
@@ -86,10 +86,10 @@ async def list_(service: Service, code: str | None, *, as_json: bool) -> None:
     Example:
       gatehouse menu list --role ADMIN
     """
-    found = await service.accounts.menus.all()
+    found = await service.stores.menus.all()
     if code is not None:
-        role = await service.accounts.role(code)
-        given = (await service.accounts.menus.by_role()).get(code, frozenset())
+        role = await role_of(service, code)
+        given = (await service.stores.menus.by_role()).get(code, frozenset())
         held = visible_menus(found, [role.code], role.perms, given)
         found = [each for each in found if each.id in held]
     if as_json:
@@ -115,8 +115,8 @@ async def edit(service: Service, /, number: int, name: str | None, parent: int |
     changes = _given({"name": name, "parent": parent, **fields})
     if not changes:
         raise click.UsageError("nothing to change: give at least one option")
-    menu = asdict(await service.accounts.menus.get(number))
-    await service.accounts.menu_changes.edit(OPERATOR, number, {**menu, **changes})
+    menu = asdict(await service.stores.menus.get(number))
+    await service.management.menu_changes.edit(OPERATOR, number, {**menu, **changes})
     echo(f"Changed menu {number}.")
 
 
@@ -132,7 +132,7 @@ async def delete(service: Service, number: int, *, yes: bool) -> None:
       gatehouse menu delete 9 --yes
     """
     confirm(f"Delete menu {number} and all below it?", yes=yes)
-    gone = await service.accounts.menu_changes.delete(OPERATOR, number)
+    gone = await service.management.menu_changes.delete(OPERATOR, number)
     echo(f"Deleted menu {number}." if len(gone) == 1 else f"Deleted menu {number} and {len(gone) - 1} below it.")
 
 
@@ -149,11 +149,11 @@ async def assign(service: Service, code: str, numbers: tuple[int, ...]) -> None:
     Example:
       gatehouse menu assign AUDITOR 1 26 27
     """
-    role = await service.accounts.role(code)
-    known = {each.id for each in await service.accounts.menus.all()}
+    role = await role_of(service, code)
+    known = {each.id for each in await service.stores.menus.all()}
     if lost := sorted(set(numbers) - known):
         raise click.UsageError(f"there is no menu {lost[0]}")
-    await service.accounts.menu_changes.assign(OPERATOR, role.id, numbers)
+    await service.management.menu_changes.assign(OPERATOR, role.id, numbers)
     echo(f"Role {code} has {len(set(numbers))} menus.")
 
 

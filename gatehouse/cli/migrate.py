@@ -38,7 +38,7 @@ def migrate(ctx: click.Context, *, check: bool, as_json: bool) -> None:
       gatehouse migrate --check
     """
     given = settings_in_force()
-    logs.configure("warning", given.log_format, cached=False)
+    logs.configure("warning", given.log_format)
     done = asyncio.run(_check(given) if check else _migrate(given))
     if as_json:
         output.as_document(

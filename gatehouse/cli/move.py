@@ -41,7 +41,7 @@ def move(*, as_json: bool) -> None:
       gatehouse migrate && gatehouse move && gatehouse serve
     """
     given = settings_in_force()
-    logs.configure("warning", given.log_format, cached=False)
+    logs.configure("warning", given.log_format)
     with progress_bars(hidden=as_json) as report:
         moved, sessions = asyncio.run(_move(given, report))
     if as_json:

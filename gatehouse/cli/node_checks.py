@@ -22,8 +22,8 @@ async def check_nodes(service: Service) -> AsyncIterator[Finding]:
     """The nodes that serve now, and whether one with these settings could serve beside them."""
     now = time.time()
     try:
-        others = await live_nodes(service.database, now)
-        secrets, identity = service.key_ring.secrets, await service.state.identity()
+        others = await live_nodes(service.stores.database, now)
+        secrets, identity = service.key_ring.secrets, await service.stores.state.identity()
     except StoreError:
         return  # reported above
     own = Node("", service.settings.public_url, identity, fingerprint(secrets[0]), now, now)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
+from gatehouse.cli.by_name import role_of
 from gatehouse.cli.fields import scope, scope_name, scope_options
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import with_service
+from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.messages.numbers import counted
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ async def add(service: Service, /, code: str, name: str | None, perms: tuple[str
       gatehouse role add AUDITOR --name "Auditor" --allow sys:log:query
     """
     values, departments = scope(given)
-    await service.accounts.add_role(code, name or code, perms, departments or (), **values)
+    await service.management.role_changes.add(
+        OPERATOR, {"code": code, "name": name or code, **values}, perms, departments or ()
+    )
     echo(f"Added role {code}.")
 
 
@@ -56,7 +59,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
       gatehouse role list
     """
     columns = {"code": "CODE", "name": "NAME", "enabled": "STATE", "users": "USERS", "perms": "PERMS"}
-    found = [_summary(each) for each in await service.accounts.roles.all()]
+    found = [_summary(each) for each in await service.stores.roles.all()]
     if not as_json:
         found = [each | {"perms": len(each["perms"])} for each in found]  # `role show` names them
     output.records(found, columns, as_json=as_json, nothing="No roles.")
@@ -73,7 +76,7 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
     Example:
       gatehouse role show ADMIN
     """
-    output.record(_summary(await service.accounts.role(code)), as_json=as_json)
+    output.record(_summary(await role_of(service, code)), as_json=as_json)
 
 
 @role.command("edit")
@@ -99,7 +102,7 @@ async def edit(service: Service, /, code: str, new_code: str | None, **given: An
     changes = values | {what: value for what, value in asked.items() if value is not None}
     if not changes and departments is None:
         raise click.UsageError("nothing to change: give at least one option")
-    await service.accounts.edit_role(code, departments, **changes)
+    await service.management.role_changes.edit(OPERATOR, (await role_of(service, code)).id, changes, departments)
     changed = [*changes, *(["departments"] if departments else [])]
     echo(f"Changed role {code}: {', '.join(sorted(changed))}.")
 
@@ -115,9 +118,9 @@ async def delete(service: Service, code: str, *, yes: bool) -> None:
     Example:
       gatehouse role delete AUDITOR --yes
     """
-    found = await service.accounts.role(code)
+    found = await role_of(service, code)
     confirm(f"Delete role {code}, held by {counted(found.users, 'user')}?", yes=yes)
-    await service.accounts.delete_role(code)
+    await service.management.role_changes.delete(OPERATOR, [found.id])
     echo(f"Deleted role {code}.")
 
 
@@ -132,7 +135,7 @@ async def allow(service: Service, code: str, perms: tuple[str, ...]) -> None:
     Example:
       gatehouse role allow AUDITOR sys:log:query sys:user:query
     """
-    await service.accounts.allow(code, perms)
+    await service.management.role_changes.allow(OPERATOR, code, perms)
     echo(f"Role {code} now gives {', '.join(perms)}.")
 
 
@@ -147,7 +150,7 @@ async def deny(service: Service, code: str, perms: tuple[str, ...]) -> None:
     Example:
       gatehouse role deny AUDITOR sys:user:query
     """
-    await service.accounts.deny(code, perms)
+    await service.management.role_changes.deny(OPERATOR, code, perms)
     echo(f"Role {code} no longer gives {', '.join(perms)}.")
 
 

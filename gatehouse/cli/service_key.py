@@ -13,7 +13,6 @@ from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.management import accepted_values as policy
-from gatehouse.stores.database.signing_keys import ServiceKeyStore
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -41,7 +40,7 @@ async def add(service: Service, name: str, *, as_json: bool) -> None:
     """
     policy.check_text("service name", name)
     made = new_service_key()
-    await ServiceKeyStore(service.database).add(name, digest(made), service.clock())
+    await service.stores.service_keys.add(name, digest(made), service.clock())
     service.audit.record(Event.SERVICE_KEY_ADDED, CLI_CLIENT, detail={"name": name})
     if as_json:
         return output.as_document({"name": name, "key": made})
@@ -58,9 +57,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     Example:
       gatehouse service-key list
     """
-    found = [
-        {"name": each.name, "created": Moment(each.created)} for each in await ServiceKeyStore(service.database).all()
-    ]
+    found = [{"name": each.name, "created": Moment(each.created)} for each in await service.stores.service_keys.all()]
     output.records(found, {"name": "SERVICE", "created": "CREATED"}, as_json=as_json, nothing="No service keys.")
 
 
@@ -76,6 +73,6 @@ async def revoke(service: Service, name: str, *, yes: bool) -> None:
       gatehouse service-key revoke billing --yes
     """
     confirm(f"Revoke the key of {name}?", yes=yes)
-    await ServiceKeyStore(service.database).delete(name)
+    await service.stores.service_keys.delete(name)
     service.audit.record(Event.SERVICE_KEY_REVOKED, CLI_CLIENT, detail={"name": name})
     echo(f"Revoked the key of {name}.")

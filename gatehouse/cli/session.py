@@ -8,6 +8,7 @@ import click
 
 from gatehouse.auth.audit import SessionEndReason
 from gatehouse.cli import output
+from gatehouse.cli.by_name import profile_of, user_id
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.common.user_agent import browser
@@ -83,7 +84,7 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
     if bool(ids) == (name is not None):
         raise click.UsageError("give ids of sessions, or --user NAME")
     if name is not None:
-        user = (await service.accounts.user(name)).user.id
+        user = await user_id(service, name)
         ended = await service.sessions.end_all(user, SessionEndReason.OPERATOR, CLI_CLIENT)
         return echo(f"Ended {counted(len(ended), 'session')} of {name}.")
     unknown = [each for each in ids if not await service.sessions.end(each, SessionEndReason.OPERATOR, CLI_CLIENT)]
@@ -95,11 +96,11 @@ async def end(service: Service, ids: tuple[str, ...], name: str | None) -> None:
 
 async def _users(service: Service, name: str | None) -> AsyncIterator[tuple[int, str]]:
     if name is not None:
-        user = (await service.accounts.user(name)).user
+        user = (await profile_of(service, name)).user
         yield user.id, user.username
         return
     after = 0
-    while page := await service.accounts.users.page(after=after, limit=_PAGE):
+    while page := await service.stores.users.page(after=after, limit=_PAGE):
         for profile in page:
             yield profile.user.id, profile.user.username
         after = page[-1].user.id

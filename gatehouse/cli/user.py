@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
+from gatehouse.cli.by_name import profile_of, role_of, user_id
 from gatehouse.cli.fields import GENDERS, contact, contact_options
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.user_access import delete, disable, enable, grant, link, password, revoke
 from gatehouse.cli.user_factor import factor
-from gatehouse.cli.with_service import ID, with_service
+from gatehouse.cli.with_service import ID, OPERATOR, with_service
 from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.errors import Duplicate, Missing
 
@@ -68,8 +69,7 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
       gatehouse user add bob --random-password
       pass show bob | gatehouse user add bob --password-stdin
     """
-    accounts = service.accounts
-    if await accounts.users.by_name(name):
+    if await service.stores.users.by_name(name):
         raise Duplicate(f"there is a user {name!r} already")
     department = given["dept"] or await _first_department(service)
     password, generated = read_password(name, password_stdin=given["password_stdin"], random=given["random_password"])
@@ -83,7 +83,8 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
         captcha_exempt=given["captcha_exempt"],
         **contact(given),
     )
-    number = await accounts.add_user(new, list(dict.fromkeys(given["roles"])))
+    roles = [(await role_of(service, code)).id for code in dict.fromkeys(given["roles"])]
+    number = await service.management.user_changes.add(OPERATOR, new, roles)
     if as_json:
         return output.as_document({"id": number, "username": name} | ({"password": password} if generated else {}))
     echo(f"Added user {name} with id {number}.")
@@ -106,9 +107,9 @@ async def list_(service: Service, search: str, limit: int, after: int, *, as_jso
       gatehouse user list --search ann
       gatehouse user list --limit 500 --json
     """
-    found = await service.accounts.users.page(after=after, limit=limit + 1, search=search)
+    found = await service.stores.users.page(after=after, limit=limit + 1, search=search)
     page = found[:limit]
-    factors = await service.factor_administration.kinds([each.user.id for each in page])
+    factors = await service.management.user_factors.kinds([each.user.id for each in page])
     found_factors = [{"factors": tuple(factors.get(each.user.id, ()))} for each in page]
     rows = [_summary(each) | had for each, had in zip(page, found_factors, strict=True)]
     output.records(rows, _COLUMNS, as_json=as_json, nothing="No users.")
@@ -127,7 +128,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
     Example:
       gatehouse user show ann
     """
-    profile = await service.accounts.user(name)
+    profile = await profile_of(service, name)
     sessions = await service.sessions.of_user(profile.user.id)
     facts = _summary(profile) | {
         "avatar": profile.user.avatar,
@@ -162,7 +163,7 @@ async def edit(service: Service, /, name: str, **given: Any) -> None:
     changes = {what: value for what, value in others.items() if value is not None} | contact(given)
     if not changes:
         raise click.UsageError("nothing to change: give at least one option")
-    await service.accounts.edit_user(name, **changes)
+    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), changes)
     echo(f"Changed user {name}: {', '.join(sorted(changes))}.")
 
 
@@ -180,7 +181,7 @@ def _summary(profile: Profile) -> dict[str, Any]:
 
 
 async def _first_department(service: Service) -> int:
-    known = await service.accounts.departments.all()
+    known = await service.stores.departments.all()
     if not known:
         raise Missing("there is no department yet: add one with `gatehouse dept add NAME`")
     return known[0].id

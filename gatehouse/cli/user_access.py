@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.cli import output
+from gatehouse.cli.by_name import profile_of, user_id
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import with_service
-from gatehouse.management.authority import OPERATOR
+from gatehouse.cli.with_service import OPERATOR, with_service
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -27,7 +27,7 @@ async def disable(service: Service, name: str) -> None:
     Example:
       gatehouse user disable ann
     """
-    await service.accounts.disable_user(name)
+    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), {"enabled": False})
     echo(f"Disabled user {name}; its sessions have ended.")
 
 
@@ -41,7 +41,7 @@ async def enable(service: Service, name: str) -> None:
     Example:
       gatehouse user enable ann
     """
-    await service.accounts.enable_user(name)
+    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), {"enabled": True})
     echo(f"Enabled user {name}.")
 
 
@@ -56,9 +56,9 @@ async def delete(service: Service, name: str, *, yes: bool) -> None:
     Example:
       gatehouse user delete ann --yes
     """
-    profile = await service.accounts.user(name)
+    profile = await profile_of(service, name)
     confirm(f"Delete user {profile.user.username} (id {profile.user.id}) permanently?", yes=yes)
-    await service.accounts.delete_user(name)
+    await service.management.user_changes.delete(OPERATOR, [profile.user.id])
     echo(f"Deleted user {name}; its sessions have ended.")
 
 
@@ -75,9 +75,10 @@ async def password(service: Service, name: str, *, password_stdin: bool, random_
       gatehouse user password ann
       gatehouse user password ann --random-password
     """
-    username = (await service.accounts.user(name)).user.username
+    account = (await profile_of(service, name)).user
+    username = account.username
     new, generated = read_password(username, password_stdin=password_stdin, random=random_password)
-    await service.accounts.set_password(username, await service.hash_pool.hash(new))
+    await service.management.user_changes.set_password(OPERATOR, account.id, await service.hash_pool.hash(new))
     if as_json:
         return output.as_document({"username": username} | ({"password": new} if generated else {}))
     echo(f"Set the password of {username}; its sessions have ended.")
@@ -97,8 +98,8 @@ async def link(service: Service, name: str, *, as_json: bool) -> None:
     Example:
       gatehouse user link ann
     """
-    account = (await service.accounts.user(name)).user
-    made = await service.password_links.make(OPERATOR, account.id)
+    account = (await profile_of(service, name)).user
+    made = await service.management.password_links.make(OPERATOR, account.id)
     facts = {"username": account.username, "url": made.url, "expires": Moment(made.expires)}
     if as_json:
         return output.as_document(facts)
@@ -117,7 +118,7 @@ async def grant(service: Service, name: str, roles: tuple[str, ...]) -> None:
     Example:
       gatehouse user grant ann ADMIN AUDITOR
     """
-    await service.accounts.grant(name, roles)
+    await service.management.user_changes.grant(OPERATOR, await user_id(service, name), roles)
     echo(f"Granted {name}: {', '.join(roles)}.")
 
 
@@ -132,5 +133,5 @@ async def revoke(service: Service, name: str, roles: tuple[str, ...]) -> None:
     Example:
       gatehouse user revoke ann ADMIN
     """
-    await service.accounts.revoke(name, roles)
+    await service.management.user_changes.revoke(OPERATOR, await user_id(service, name), roles)
     echo(f"Revoked from {name}: {', '.join(roles)}.")

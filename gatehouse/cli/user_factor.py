@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.cli import output
+from gatehouse.cli.by_name import profile_of
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
-from gatehouse.cli.with_service import with_service
-from gatehouse.management.authority import OPERATOR
+from gatehouse.cli.with_service import OPERATOR, with_service
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -33,17 +33,17 @@ async def factor(service: Service, name: str, *, reset: bool, yes: bool, as_json
       gatehouse user factor ann
       gatehouse user factor ann --reset
     """
-    account = (await service.accounts.user(name)).user
+    account = (await profile_of(service, name)).user
     if reset:
         confirm(f"Remove every second factor of {account.username}?", yes=yes)
-        removed = await service.factor_administration.reset(OPERATOR, account.id)
+        removed = await service.management.user_factors.reset(OPERATOR, account.id)
         return echo(f"Removed from {account.username}: {', '.join(removed) or 'nothing, there was no second factor'}.")
     status = await service.factors.enrolment.status(account.id)
     facts = {
         "username": account.username,
         "totp": "on" if status.totp else "off",
         "recovery_codes_left": status.recovery_codes_left,
-        "password_login": "on" if await service.factor_administration.password_login(account.username) else "off",
+        "password_login": "on" if await service.management.user_factors.password_login(account.username) else "off",
     }
     passkeys = [
         {

@@ -16,21 +16,21 @@ from gatehouse import settings
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.common import logs
 from gatehouse.common.os_user import os_user
-from gatehouse.composition import open_service
-from gatehouse.management.authority import CLI_ADDRESS
+from gatehouse.composition import Service
+from gatehouse.management.authority import CLI_ADDRESS, Actor
 from gatehouse.stores.database import migrate
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from gatehouse.composition import Service
     from gatehouse.settings import Settings
 
 P = ParamSpec("P")
 
 # What the audit trail records for the operator: the operating system's name in place of a browser's.
 CLI_CLIENT = ClientInfo(CLI_ADDRESS, os_user())
+OPERATOR = Actor(None, client=CLI_CLIENT)
 
 ID = click.IntRange(1, 2**63 - 1)
 """The number of a user or a department."""
@@ -51,11 +51,11 @@ def with_service(work: Callable[Concatenate[Service, P], Awaitable[None]]) -> Ca
 
 
 async def _run_with_service(given: Settings, work: Callable[[Service], Awaitable[None]]) -> None:
-    logs.configure("warning", given.log_format, cached=False)
+    logs.configure("warning", given.log_format)
     require_data(given)
-    service = open_service(given, client=CLI_CLIENT)
+    service = Service(given)
     try:
-        await migrate.check(service.database)
+        await migrate.check(service.stores.database)
         await work(service)
     finally:
         await service.stop()

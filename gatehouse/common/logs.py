@@ -1,9 +1,4 @@
-"""Logging: one line for each event, JSON or pretty on a terminal. Values are quoted, so input cannot forge a line.
-
-The only file that imports structlog. structlog imports rich for its tracebacks, which are not used here: 5 MB in every
-worker and a tenth of the start (measure with `python -X importtime -m gatehouse --version`). So rich is hidden during
-that one import, unless a command has loaded it already. To switch the trick off, delete the lines around the import.
-"""
+"""Logging: one line for each event, JSON or pretty on a terminal. Values are quoted, so input cannot forge a line."""
 
 from __future__ import annotations
 
@@ -13,20 +8,16 @@ import json
 import logging
 import sys
 import threading
+import traceback
 from collections import deque
 from contextlib import suppress
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-_hidden = "rich" not in sys.modules
-if _hidden:
-    sys.modules["rich"] = None  # type: ignore[assignment]  # what makes an import of it fail
-import structlog  # noqa: E402 - see above
-
-if _hidden:
-    del sys.modules["rich"]
-
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FLUSH_SECONDS = 0.1
 
@@ -56,9 +47,6 @@ class Lines:
         self._waiting.append(line)
         self.flush()
 
-    debug = info
-    error = critical = warning
-
     def flush(self) -> None:
         with self._writing:
             self._flushing_loop = None
@@ -74,34 +62,75 @@ atexit.register(_lines.flush)
 flush = _lines.flush  # a worker calls it at its end, where nothing registered with `atexit` runs
 
 
-def named(name: str) -> Any:
-    """A logger that writes as `configure` says by the time it is first used."""
-    return structlog.get_logger(name)
+class Logger:
+    """`log.info("what happened", user=1)` writes one line, as `configure` says by then."""
+
+    def __init__(self) -> None:
+        self.level = logging.INFO
+        self.render: Callable[[dict[str, Any]], str] = _as_json
+
+    def is_enabled_for(self, level: int) -> bool:
+        return level >= self.level
+
+    def debug(self, event: str, /, **values: Any) -> None:
+        self._log(logging.DEBUG, event, values)
+
+    def info(self, event: str, /, **values: Any) -> None:
+        self._log(logging.INFO, event, values)
+
+    def warning(self, event: str, /, **values: Any) -> None:
+        self._log(logging.WARNING, event, values)
+
+    def error(self, event: str, /, **values: Any) -> None:
+        self._log(logging.ERROR, event, values)
+
+    def exception(self, event: str, /, **values: Any) -> None:
+        """For an `except` clause: with the traceback."""
+        self._log(logging.ERROR, event, values, traceback.format_exc().rstrip())
+
+    def _log(self, level: int, event: str, values: dict[str, Any], exception: str = "") -> None:
+        if level < self.level:
+            return
+        now = datetime.now(UTC).replace(tzinfo=None).isoformat() + "Z"
+        line = {**values, "event": event, "level": logging.getLevelName(level).lower(), "timestamp": now}
+        if exception:
+            line["exception"] = exception
+        (_lines.info if level < logging.WARNING else _lines.warning)(self.render(line))
 
 
-def configure(level: str, log_format: str, *, cached: bool = True) -> None:
-    """Log from `level` upwards. `cached`: once and for all, which is what a service wants and a command need not."""
+def configure(level: str, log_format: str) -> None:
+    """Log from `level` upwards."""
     pretty = log_format == "pretty" or (log_format == "auto" and sys.stderr.isatty())
-    renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if pretty else _as_json
-    structlog.configure(
-        processors=[
-            structlog.stdlib.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=lambda *_: _lines,
-        cache_logger_on_first_use=cached,
-    )
+    log.level = logging.getLevelNamesMapping()[level.upper()]
+    log.render = _as_text if pretty else _as_json
 
 
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
-def _as_json(_logger: object, _method: str, event: structlog.typing.EventDict) -> str:
+def _as_json(line: dict[str, Any]) -> str:
     """ASCII only: other characters are escaped, since some of them end a line or steer a terminal."""
     try:
-        return msgspec.json.format(_encode(event), indent=0).decode("ascii")
+        return msgspec.json.format(_encode(line), indent=0).decode("ascii")
     except (TypeError, ValueError, OverflowError):  # characters or numbers that this encoder leaves to the slower one
-        return json.dumps(event, default=repr)
+        return json.dumps(line, default=repr)
+
+
+_COLORS = {"info": "\x1b[32m", "warning": "\x1b[33m", "error": "\x1b[31m"}
+
+
+def _as_text(line: dict[str, Any]) -> str:
+    """For a terminal. A value that is more than one printable word is quoted."""
+    event, level, timestamp, exception = (line.pop(name, "") for name in ("event", "level", "timestamp", "exception"))
+    values = " ".join(f"{name}={_word(value)}" for name, value in line.items())
+    color, end = (_COLORS.get(level, ""), "\x1b[0m") if sys.stderr.isatty() else ("", "")
+    text = f"{timestamp} [{color}{level:<7}{end}] {event:<30} {values}".rstrip()
+    return f"{text}\n{exception}" if exception else text
+
+
+def _word(value: object) -> str:
+    is_word = isinstance(value, str) and value.isprintable() and not set(value) & set(" ='\"")
+    return str(value) if is_word else repr(value)
+
+
+log = Logger()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.database.audit_trail import AuditTrail
@@ -24,43 +24,23 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import State
 
 
-class Stores(NamedTuple):
-    database: Database
-    users: Users
-    user_search: UserSearch
-    roles: Roles
-    departments: Departments
-    menus: Menus
-    factors: Factors
-    passkeys: Passkeys
-    keys: Keys
-    service_keys: ServiceKeyStore
-    login_days: LoginDays
-    login_places: LoginPlaces
-    trail: AuditTrail
-    outbox: OutboxStore
-    state: State
-
-
-def open_stores(settings: Settings) -> Stores:
-    database = open_database(settings)
-    return Stores(
-        database=database,
-        users=Users(database),
-        user_search=UserSearch(database),
-        roles=Roles(database),
-        departments=Departments(database),
-        menus=Menus(database),
-        factors=Factors(database),
-        passkeys=Passkeys(database),
-        keys=Keys(database),
-        service_keys=ServiceKeyStore(database),
-        login_days=LoginDays(database),
-        login_places=LoginPlaces(database),
-        trail=AuditTrail(database),
-        outbox=OutboxStore(database),
-        state=open_state(settings),
-    )
+class Stores:
+    def __init__(self, settings: Settings) -> None:
+        self.database = open_database(settings)
+        self.users = Users(self.database)
+        self.user_search = UserSearch(self.database)
+        self.roles = Roles(self.database)
+        self.departments = Departments(self.database)
+        self.menus = Menus(self.database)
+        self.factors = Factors(self.database)
+        self.passkeys = Passkeys(self.database)
+        self.signing_keys = Keys(self.database)
+        self.service_keys = ServiceKeyStore(self.database)
+        self.login_days = LoginDays(self.database)
+        self.login_places = LoginPlaces(self.database)
+        self.audit_trail = AuditTrail(self.database)
+        self.outbox = OutboxStore(self.database)
+        self.state = open_state(settings)
 
 
 def open_database(settings: Settings, *, patience: float = 1) -> Database:

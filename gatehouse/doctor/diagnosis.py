@@ -172,17 +172,17 @@ def _readable_by_others(path: Path) -> bool:
 
 async def check_accounts(service: Service) -> AsyncIterator[Finding]:
     try:
-        await service.database.ping()
-        await migrate.check(service.database)
+        await service.stores.database.ping()
+        await migrate.check(service.stores.database)
     except migrate.MigrationNeeded as problem:
         yield fail("accounts", str(problem), message("advice.migrate"))
         return
     except StoreError as problem:
         yield fail("accounts", str(problem), message("advice.accounts"))
         return
-    engine = service.database.engine.url.get_backend_name()
+    engine = service.stores.database.engine.url.get_backend_name()
     yield ok("accounts", message("findings.accounts", engine=engine, version=migrate.HEAD))
-    for each in await service.database.configuration_warnings():
+    for each in await service.stores.database.configuration_warnings():
         yield warn("accounts", each, message("advice.server"))
     yield await _users(service)
     async for finding in _second_factor_roles(service):
@@ -193,7 +193,7 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
 
 
 async def _users(service: Service) -> Finding:
-    number = await service.accounts.users.count()
+    number = await service.stores.users.count()
     if number == 0:
         return warn("users", message("findings.no_users"), message("advice.users"))
     return ok("users", message("findings.users", users=number))
@@ -211,7 +211,7 @@ async def _outbox(service: Service) -> Finding:
 
 async def _second_factor_roles(service: Service) -> AsyncIterator[Finding]:
     """A misspelled role would require a second factor of nobody, without a word."""
-    known = {role.code for role in await service.accounts.roles.all()}
+    known = {role.code for role in await service.stores.roles.all()}
     for code in sorted(set(service.settings.second_factor_roles) - known):
         yield fail("second factor", message("findings.no_such_role", role=code), message("advice.second_factor_roles"))
 
@@ -230,8 +230,8 @@ async def _keys(service: Service) -> Finding:
 async def _clock(service: Service) -> Finding:
     """Against the database's clock where it has one of its own, else against what was written before."""
     now = time.time()
-    if service.database.path is None:
-        theirs = await service.database.clock()
+    if service.stores.database.path is None:
+        theirs = await service.stores.database.clock()
         off = abs(time.time() - theirs)
         found = message("findings.clock_difference", seconds=f"{off:.1f}")
         return (
@@ -239,7 +239,7 @@ async def _clock(service: Service) -> Finding:
             if off <= CLOCK_WARNING_SECONDS
             else fail("clock", found, message("advice.clock_difference"))
         )
-    newest = await service.audit_trail.read(newest=1)
+    newest = await service.stores.audit_trail.read(newest=1)
     written = max([EARLIEST, *(entry.at for entry in newest)])
     if now + CLOCK_WARNING_SECONDS < written:
         return fail("clock", message("findings.clock_behind"), message("advice.clock"))
@@ -248,11 +248,11 @@ async def _clock(service: Service) -> Finding:
 
 async def check_state(service: Service) -> AsyncIterator[Finding]:
     try:
-        await service.state.ping()
+        await service.stores.state.ping()
     except StoreError as problem:
         yield fail("state", str(problem), message("advice.state"))
         return
     yield ok("state", message("findings.state"))
-    yield ok("durability", await service.state.durability())
-    for each in await service.state.configuration_warnings():
+    yield ok("durability", await service.stores.state.durability())
+    for each in await service.stores.state.configuration_warnings():
         yield warn("state", each, message("advice.server"))

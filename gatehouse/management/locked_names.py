@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Event
+from gatehouse.auth.login_name import LoginName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.audit import Audit
-    from gatehouse.auth.limits.lockout import Lockout
-    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.limits.lockout import LockedName, Lockout
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.management.authority import Actor
     from gatehouse.management.users import UserChanges
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 class Lockouts:
     def __init__(
-        self, *, throttle: Throttle, users: Users, changes: UserChanges, sessions: Sessions, audit: Audit
+        self, *, lockout: Lockout, users: Users, changes: UserChanges, sessions: Sessions, audit: Audit
     ) -> None:
-        self._throttle = throttle
+        self._lockout = lockout
         self._users = users
         self._changes = changes
         self._sessions = sessions
         self._audit = audit
 
-    async def all(self) -> Sequence[Lockout]:
+    async def all(self) -> Sequence[LockedName]:
         """The longest wait first. They need not be names of users."""
-        return await self._throttle.lockout.lockouts()
+        return await self._lockout.locked_names()
 
     async def lift(self, actor: Actor, name: str) -> int:
         """Unlock a name for all sources; returns how many lockouts and counts were cleared."""
@@ -39,7 +39,7 @@ class Lockouts:
             # Who cannot change a user must not be able to try that user's passwords without end either.
             await self._changes.require_can_manage(actor, user.id)
         sessions = await self._sessions.of_user(user.id) if user else ()
-        lifted = await self._throttle.lockout.lift(name, {session.address for session in sessions})
+        lifted = await self._lockout.lift(LoginName.of(name), {session.address for session in sessions})
         if lifted:
             self._audit.record(
                 Event.LIMIT_LIFTED,

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from gatehouse.auth.keys.key_ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.management.accounts import Accounts
     from gatehouse.management.authority import Actor
-    from gatehouse.stores.database.users import User
+    from gatehouse.management.users import UserChanges
+    from gatehouse.stores.database.users import User, Users
 
 LINK_SECONDS = 24 * 3600
 
@@ -44,15 +44,17 @@ class PasswordLinks:
         self,
         *,
         ring: KeyRing,
-        accounts: Accounts,
+        users: Users,
+        changes: UserChanges,
         hashes: HashPool,
         throttle: Throttle,
         audit: Audit,
         clock: Callable[[], float],
         page: str,
     ) -> None:
-        self._tickets = UserTickets(ring, "password links", LINK_SECONDS, accounts.users, clock)
-        self._accounts = accounts
+        self._tickets = UserTickets(ring, "password links", LINK_SECONDS, users, clock)
+        self._users = users
+        self._changes = changes
         self._hashes = hashes
         self._throttle = throttle
         self._audit = audit
@@ -60,8 +62,8 @@ class PasswordLinks:
 
     async def make(self, actor: Actor, user: int) -> PasswordLink:
         authority.forbid_own_account(actor, [user])
-        await self._accounts.user_changes.require_can_manage(actor, user)
-        profile = await self._accounts.users.profile(user)
+        await self._changes.require_can_manage(actor, user)
+        profile = await self._users.profile(user)
         if profile is None:
             raise Missing(f"there is no user {user}")
         ticket = self._tickets.make(profile.user, actor.user)
@@ -81,7 +83,7 @@ class PasswordLinks:
         with self._hashes.reserve(name_key(user.username)):
             hashed = await self._hashes.hash(password)
         # Only one of several uses at once finds the stored hash as the ticket describes it.
-        if not await self._accounts.user_changes.replace_own_password(user.id, user.password_hash, hashed, client):
+        if not await self._changes.replace_own_password(user.id, user.password_hash, hashed, client):
             raise TicketGone("the password was changed since")
 
     async def _user_of(self, ticket: str, client: ClientInfo) -> User:
@@ -97,10 +99,10 @@ class PasswordLinks:
 
     async def _require_maker(self, maker: int, user: int) -> None:
         """Else a link would outlive the right to make it, for a day: the user may be an administrator by now."""
-        profile = await effective_profile(self._accounts.users, maker)
+        profile = await effective_profile(self._users, maker)
         if profile is None or not profile.user.enabled or not allows(profile.perms, RESET_PASSWORD):
             raise TicketGone("who made it may not set passwords any more")
         try:
-            await self._accounts.user_changes.require_can_manage(authority.actor_of(profile, ClientInfo()), user)
+            await self._changes.require_can_manage(authority.actor_of(profile, ClientInfo()), user)
         except CannotManage:
             raise TicketGone("the user holds more than who made it") from None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.management.accounts import Accounts
+    from gatehouse.management.users import UserChanges
     from gatehouse.stores.state.protocol import Session
 
 
@@ -33,14 +33,14 @@ class SelfService:
         self,
         *,
         sessions: Sessions,
-        accounts: Accounts,
+        changes: UserChanges,
         hashes: HashPool,
         throttle: Throttle,
         reauthentication: Reauthentication,
         clock: Callable[[], float],
     ) -> None:
         self._sessions = sessions
-        self._accounts = accounts
+        self._changes = changes
         self._hashes = hashes
         self._throttle = throttle
         self._reauthentication = reauthentication
@@ -88,7 +88,7 @@ class SelfService:
         # Hashing takes a while: if the session was ended or the password was set in that time, this change loses.
         if await self._sessions.live_epoch(session, user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
-        if not await self._accounts.user_changes.replace_own_password(
+        if not await self._changes.replace_own_password(
             user.id, checked.user.password_hash, hashed, client, except_session=session
         ):
             raise CredentialsWrong("the password was changed by another request")

@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.keys.sealing import derive
-from gatehouse.common import logs
 from gatehouse.composition import open_database, open_state
 from gatehouse.messages import message
 from gatehouse.settings import SettingsError
@@ -40,8 +39,6 @@ LIVE_SECONDS = 60.0
 FORGET_SECONDS = 3600.0
 # What the table holds of an issuer.
 ISSUER_LENGTH = 255
-
-log = logs.named("gatehouse")
 
 
 def new_node_id() -> str:
@@ -74,12 +71,12 @@ async def register(settings: Settings, node: str) -> None:
 
 async def renew_forever(service: Service, node: str) -> None:
     """Runs in each worker. Disagreements are reported at the start only."""
-    store, started = Nodes(service.database), time.time()
+    store, started = Nodes(service.stores.database), time.time()
     while True:
         await asyncio.sleep(RENEW_SECONDS)
         with suppress(StoreUnavailable):  # requests report it
             secret = fingerprint(service.key_ring.secrets[0])
-            identity = await _identity(service.state)
+            identity = await _identity(service.stores.state)
             await store.renew(Node(node, _issuer(service.settings), identity, secret, started, time.time()))
 
 

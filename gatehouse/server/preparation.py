@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.passwords.password_policy import password_problem
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.composition import open_database
 from gatehouse.management.bootstrap import ADMIN_USERNAME, bootstrap
 from gatehouse.management.data_upgrade import add_current_perm_names
@@ -27,8 +27,6 @@ from gatehouse.stores.state.sqlite.state_file import create as create_state
 if TYPE_CHECKING:
     from gatehouse.settings import Settings
     from gatehouse.stores.database.sql_engine import Database
-
-log = logs.named("gatehouse")
 
 
 async def prepare(settings: Settings) -> str | None:

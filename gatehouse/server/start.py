@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gatehouse import __version__
 from gatehouse.auth.passwords import hash_memory as malloc
 from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.management.bootstrap import ADMIN_USERNAME
 from gatehouse.server import node_agreement as nodes
 from gatehouse.server.preparation import prepare
@@ -20,8 +21,6 @@ from gatehouse.settings import SettingsError
 if TYPE_CHECKING:
     from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
     from gatehouse.settings import Settings
-
-log = logs.named("gatehouse")
 
 
 def serve(settings: Settings) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from granian.server import Server
 
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 MAX_EARLY_EXITS = 30
 EARLY_EXIT_SECONDS = 2.0
 RETRY_SECONDS = 1.0  # after a worker could not be started
-
-log = logs.named("gatehouse")
 
 
 class RespawningServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class when it is imported
@@ -41,7 +39,7 @@ class RespawningServer(Server):  # type: ignore[misc,valid-type]  # granian pick
             try:
                 super()._respawn_workers([worker], *args, **options)
             except OSError as problem:  # no memory, no process or no open file is left for it
-                log.error("cannot start a worker", worker=worker + 1, problem=str(problem))  # noqa: TRY400 - no traceback needed
+                log.error("cannot start a worker", worker=worker + 1, problem=str(problem))
                 self.wrks.insert(worker, dead)  # it was taken out first
                 self.interrupt_children.append(worker)
                 sleep(RETRY_SECONDS)

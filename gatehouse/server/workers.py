@@ -16,7 +16,8 @@ from gatehouse.api.app import App
 from gatehouse.auth.login.captcha.glyphs import preload
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.common import logs
-from gatehouse.composition import open_service
+from gatehouse.common.logs import log
+from gatehouse.composition import Service
 from gatehouse.server import connection_timeouts as connections
 from gatehouse.server import cpu_scheduling
 from gatehouse.server.node_agreement import renew_forever
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10
 STOP = (signal.SIGTERM, signal.SIGINT)
 MAX_CONNECTIONS = 16_384
-
-log = logs.named("gatehouse")
 
 
 def warm_up(glyphs: Mapping[tuple[int, str], DrawnGlyph]) -> None:
@@ -73,7 +72,7 @@ def run(settings: Settings, node: str) -> None:
         except SystemExit:
             if server.interrupt_signal:
                 return  # as asked; granian exits with 1 if a worker has died at the same time
-            log.error("workers keep exiting right after their start; stopping")  # noqa: TRY400 - no traceback needed
+            log.error("workers keep exiting right after their start; stopping")
             raise
 
 
@@ -82,7 +81,7 @@ def load_app(settings: Settings, node: str, metrics_folder: Path) -> Any:
     stop_with_parent()
     logs.configure(settings.log_level, settings.log_format)
     cpu_scheduling.run_as_batch()
-    app = WorkerApp(open_service(settings), CaptchaRenderer(settings.captcha_difficulty), metrics_folder)
+    app = WorkerApp(Service(settings), CaptchaRenderer(settings.captcha_difficulty), metrics_folder)
     app.node = node
     gc.freeze()
     gc.enable()
@@ -110,7 +109,7 @@ class WorkerApp(App):
         The event loop gets signals through its own wakeup file descriptor, which stays in place.
         """
         for number in STOP:
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._service.presence.stopping.set))
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._service.feeds.presence.stopping.set))
 
 
 def _block_signals() -> None:

@@ -9,11 +9,8 @@ class StoreUnavailable(StoreError):
     """The engine cannot be reached, is too slow, or refused the work. Nothing may be assumed to have happened."""
 
 
-class UnstorableValue(StoreUnavailable):
-    """The engine cannot store a value: a retry would fail again.
-
-    Values come from a caller of the API, so it answers 400. Code that passes its own values treats it as an outage.
-    """
+class UnstorableValue(StoreError):
+    """The engine cannot store a value, and a retry would fail again: the mistake of whoever sent it."""
 
 
 class Duplicate(StoreError):

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.transfer.xlsx import Cell, Formula, SheetInvalid, read_sheet
 
 # A list of as many users as may be imported takes a second and a half, and 150 MiB of address space beside what glibc
@@ -23,8 +23,6 @@ CPU_SECONDS = 8
 MEMORY_MAX = 640 * 1024 * 1024
 # All that Python itself needs. The settings of the service, secrets among them, stay outside.
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV")
-
-log = logs.named("gatehouse.transfer")
 
 
 class _Sheet(msgspec.Struct):

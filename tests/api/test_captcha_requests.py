@@ -31,14 +31,14 @@ def test_issuing_writes_to_no_store(gatehouse: InProcess) -> None:
     def files() -> dict[str, int]:
         return {file.name: file.stat().st_mtime_ns for file in gatehouse.settings.data_dir.iterdir()}
 
-    before, operations = files(), dict(gatehouse.service.state.counts())
+    before, operations = files(), dict(gatehouse.service.stores.state.counts())
     for _ in range(200):
         assert gatehouse.request("GET", "/api/v1/auth/captcha").status == 200
-    assert dict(gatehouse.service.state.counts()) == operations
+    assert dict(gatehouse.service.stores.state.counts()) == operations
     assert statements == []
     assert files() == before
     gatehouse.login()
-    assert dict(gatehouse.service.state.counts()) != operations, "the counting works"
+    assert dict(gatehouse.service.stores.state.counts()) != operations, "the counting works"
     assert statements
 
 

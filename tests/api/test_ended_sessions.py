@@ -153,7 +153,7 @@ def test_listeners_are_bounded_and_leave_when_they_go(tmp_path: Path, monkeypatc
     monkeypatch.setattr("gatehouse.auth.sessions.ended_sessions.LISTENERS_MAX", 3)
     with InProcess(tmp_path / "data") as gatehouse:
         key = add_key(gatehouse)
-        feed = gatehouse.service.ended_sessions
+        feed = gatehouse.service.feeds.ended_sessions
 
         async def scenario() -> None:
             with feed.listening(), feed.listening(), feed.listening():
@@ -282,7 +282,7 @@ def test_no_setting_allows_a_token_that_outlives_its_entry_in_the_log() -> None:
 
 def add_key(gatehouse: InProcess) -> str:
     key = new_service_key()
-    gatehouse.run(ServiceKeyStore(gatehouse.service.database).add(f"poll-{key[-6:]}", digest(key), 0))
+    gatehouse.run(ServiceKeyStore(gatehouse.service.stores.database).add(f"poll-{key[-6:]}", digest(key), 0))
     return key
 
 
@@ -391,7 +391,7 @@ def test_a_poll_waits_for_something_to_tell(gatehouse: InProcess) -> None:
     token = gatehouse.login().data["accessToken"]
 
     async def listens() -> bool:
-        return gatehouse.service.ended_sessions._poller is not None
+        return gatehouse.service.feeds.ended_sessions._poller is not None
 
     async def scenario() -> bytes:
         poll = asyncio.create_task(gatehouse.send("POST", POLL, body={}, token=recipient.key))
@@ -407,7 +407,7 @@ def test_a_poll_waits_for_something_to_tell(gatehouse: InProcess) -> None:
 
 def test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on(gatehouse: InProcess) -> None:
     recipient = Recipient(gatehouse)
-    state, now = gatehouse.service.state, gatehouse.clock()
+    state, now = gatehouse.service.stores.state, gatehouse.clock()
     log_out_of(gatehouse)
     recipient.poll(ack=list(recipient.poll()[0]))
     name = gatehouse.run(state.value("ended sessions", now))
@@ -424,11 +424,11 @@ def test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on(gatehouse: InProce
 def test_a_recipient_that_only_polls_keeps_its_feed(gatehouse: InProcess) -> None:
     recipient = Recipient(gatehouse)
     recipient.poll()
-    first = gatehouse.run(gatehouse.service.state.value("ended sessions", gatehouse.clock()))
+    first = gatehouse.run(gatehouse.service.stores.state.value("ended sessions", gatehouse.clock()))
     for _ in range(5):
         gatehouse.clock.move(FEED_ID_TTL / 3)
         assert recipient.poll() == ({}, False)
-    assert gatehouse.run(gatehouse.service.state.value("ended sessions", gatehouse.clock())) == first
+    assert gatehouse.run(gatehouse.service.stores.state.value("ended sessions", gatehouse.clock())) == first
 
 
 @pytest.mark.parametrize(

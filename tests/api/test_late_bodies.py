@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gatehouse.composition import Service
+from tests.support.accounts import Accounts
 from tests.support.conversation import login
 from tests.support.people import add_user, with_stores
 from tests.support.running import Running
@@ -18,8 +19,8 @@ from tests.support.waiting import PATIENCE
 Change = Callable[[Service, str], Awaitable[object]]
 
 CHANGES: dict[str, tuple[Change, str]] = {
-    "disabled": (lambda service, name: service.accounts.disable_user(name), "A0230"),
-    "role taken": (lambda service, name: service.accounts.revoke(name, ["ADMIN"]), "A0301"),
+    "disabled": (lambda service, name: Accounts(service).disable_user(name), "A0230"),
+    "role taken": (lambda service, name: Accounts(service).revoke(name, ["ADMIN"]), "A0301"),
 }
 
 
@@ -40,4 +41,4 @@ def test_a_caller_who_lost_the_right_meanwhile_is_refused(server: Running, chang
         connection.sendall(body[5:])
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == CHANGES[change][1]
-    assert with_stores(server, lambda parts: parts.accounts.users.credentials(ghost)) is None
+    assert with_stores(server, lambda parts: parts.stores.users.credentials(ghost)) is None

@@ -29,7 +29,7 @@ def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
 def trail(gatehouse: InProcess) -> list[AuditEntry]:
     """Everything recorded so far. The writer stops: while it writes, an event may be in neither of the two places."""
     gatehouse.run(gatehouse.service.audit.writer.stop())
-    return [*gatehouse.run(gatehouse.service.audit_trail.read()), *gatehouse.service.audit.writer.queue]
+    return [*gatehouse.run(gatehouse.service.stores.audit_trail.read()), *gatehouse.service.audit.writer.queue]
 
 
 def ends(gatehouse: InProcess) -> list[str | None]:
@@ -109,14 +109,14 @@ def test_every_end_of_a_session_says_why(gatehouse: InProcess) -> None:
     gatehouse.run(service.sessions.end(session.id, SessionEndReason.OPERATOR, ClientInfo()))
     mine, _ = login(), login()
     gatehouse.request("DELETE", "/api/v1/users/me/sessions", token=mine["accessToken"])
-    gatehouse.run(service.accounts.set_password("admin", "$argon2id$not-a-password"))
+    gatehouse.run(gatehouse.accounts.set_password("admin", "$argon2id$not-a-password"))
     assert ends(gatehouse) == [
         "logout", "reuse", "idle", "absolute", "limit", "operator", "limit", "user", "password",
     ]  # fmt: skip
 
 
 def test_disabling_and_deleting_are_told_apart(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
     gatehouse.login("ann")
     gatehouse.run(accounts.disable_user("ann"))
@@ -207,7 +207,7 @@ def test_reasons_are_tags() -> None:
 def test_a_refresh_by_a_disabled_user_is_a_failure(gatehouse: InProcess) -> None:
     tokens = gatehouse.login().data
     # The moment in which the user is disabled already and the sessions have not ended yet.
-    gatehouse.run(change_user(gatehouse.service.database, 1, enabled=False))
+    gatehouse.run(change_user(gatehouse.service.stores.database, 1, enabled=False))
     gatehouse.clock.move(61)
     assert gatehouse.refresh(tokens["refreshToken"]).code == "A0231"
     events = [(entry.event, entry.user, entry.reason) for entry in trail(gatehouse)][1:]
@@ -220,8 +220,10 @@ def test_a_login_that_ends_because_the_user_was_just_disabled_is_no_login(
     sessions = gatehouse.service.sessions
     opened = sessions.open
 
-    async def disabled_meanwhile(user: int, client: ClientInfo, methods: Sequence[str]) -> Session:
-        await change_user(gatehouse.service.database, 1, enabled=False)
+    async def disabled_meanwhile(
+        user: int, client: ClientInfo, methods: Sequence[str]
+    ) -> tuple[Session, Sequence[Session]]:
+        await change_user(gatehouse.service.stores.database, 1, enabled=False)
         return await opened(user, client, methods)
 
     monkeypatch.setattr(sessions, "open", disabled_meanwhile)
@@ -249,7 +251,7 @@ def test_a_row_that_the_database_refuses_does_not_stop_the_trail(tmp_path: Path,
         gatehouse.run(async_wait_until(is_written, "the first rows are written"))
         audit.record(Event.LOGOUT, ClientInfo(request_id="later"))
         gatehouse.run(audit.stop())
-        stored = gatehouse.run(gatehouse.service.audit_trail.read())
+        stored = gatehouse.run(gatehouse.service.stores.audit_trail.read())
         assert [entry.request for entry in stored if entry.request] == [*good, "later"]
         assert audit.lost == 40 - len(stored) + 1
         assert audit.lost >= 3
@@ -284,7 +286,7 @@ def test_made_up_captchas_and_wrong_answers_are_aggregated_too(gatehouse: InProc
 def test_an_interval_ends_by_itself(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_aggregates, "AGGREGATE_SECONDS", 0.05)
     gatehouse.refresh("nonsense")
-    stored = gatehouse.run(async_wait_until(gatehouse.service.audit_trail.read, "the row of the interval"))
+    stored = gatehouse.run(async_wait_until(gatehouse.service.stores.audit_trail.read, "the row of the interval"))
     assert [entry.reason for entry in stored] == ["not_ours"]
 
 

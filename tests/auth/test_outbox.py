@@ -24,7 +24,7 @@ WRITES = ("raise_epochs", "end_session", "end_sessions_of", "open_session", "rot
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
-        running.run(running.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        running.run(running.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
         yield running
 
 
@@ -33,17 +33,19 @@ def full_state(gatehouse: InProcess) -> Iterator[None]:
     """As with a full disk: it answers reads, and refuses writes."""
     with pytest.MonkeyPatch.context() as patch:
         for operation in WRITES:
-            patch.setattr(gatehouse.service.state, operation, AsyncMock(side_effect=StoreUnavailable("disk full")))
+            patch.setattr(
+                gatehouse.service.stores.state, operation, AsyncMock(side_effect=StoreUnavailable("disk full"))
+            )
         yield
 
 
 def ann(gatehouse: InProcess) -> int:
-    return gatehouse.run(gatehouse.service.accounts.user("ann")).user.id
+    return gatehouse.run(gatehouse.accounts.user("ann")).user.id
 
 
 def stored(gatehouse: InProcess, event: str) -> list[tuple[int | None, int | None]]:
     """User and actor of each such event in the trail itself, not in the queue before it."""
-    found = gatehouse.run(gatehouse.service.audit_trail.read(newest=100, events=[event]))
+    found = gatehouse.run(gatehouse.service.stores.audit_trail.read(newest=100, events=[event]))
     return [(entry.user, entry.actor) for entry in found]
 
 
@@ -78,7 +80,7 @@ def test_a_grant_while_state_is_full_shows_on_the_next_request_after_it_is_back(
     session = gatehouse.login("ann").data["accessToken"]
     assert gatehouse.me(session).data["roles"] == []
     with full_state(gatehouse), pytest.raises(StoreUnavailable):
-        gatehouse.run(gatehouse.service.accounts.grant("ann", ["ADMIN"]))
+        gatehouse.run(gatehouse.accounts.grant("ann", ["ADMIN"]))
     assert stored(gatehouse, "user.changed") == [(ann(gatehouse), None)]
     deliver(gatehouse)
     assert gatehouse.me(session).data["roles"] == ["ADMIN"]
@@ -96,7 +98,7 @@ def test_who_logs_in_after_the_change_stays_logged_in_when_it_is_delivered_late(
 
         patch.setattr(sessions, "end_all", only_before)
         with pytest.raises(StoreUnavailable):
-            gatehouse.run(gatehouse.service.accounts.set_password("ann", hash_password("a wholly different phrase")))
+            gatehouse.run(gatehouse.accounts.set_password("ann", hash_password("a wholly different phrase")))
     gatehouse.clock.move(100)
     after = gatehouse.login("ann", password="a wholly different phrase").data["accessToken"]
     deliver(gatehouse)
@@ -106,7 +108,7 @@ def test_who_logs_in_after_the_change_stays_logged_in_when_it_is_delivered_late(
 
 def test_a_change_that_is_refused_records_and_delivers_nothing(gatehouse: InProcess) -> None:
     with pytest.raises(Exception, match="one enabled administrator must remain"):
-        gatehouse.run(gatehouse.service.accounts.disable_user("admin"))
+        gatehouse.run(gatehouse.accounts.disable_user("admin"))
     assert stored(gatehouse, "user.disabled") == []
     assert gatehouse.run(gatehouse.service.outbox.backlog()) == (0, 0)
 
@@ -114,7 +116,7 @@ def test_a_change_that_is_refused_records_and_delivers_nothing(gatehouse: InProc
 def test_a_delivery_that_fails_for_days_is_given_up_and_recorded(gatehouse: InProcess) -> None:
     with full_state(gatehouse):
         with pytest.raises(StoreUnavailable):
-            gatehouse.run(gatehouse.service.accounts.disable_user("ann"))
+            gatehouse.run(gatehouse.accounts.disable_user("ann"))
         deliver(gatehouse)
         gatehouse.clock.move(GIVE_UP_SECONDS)
         deliver(gatehouse)
@@ -124,7 +126,7 @@ def test_a_delivery_that_fails_for_days_is_given_up_and_recorded(gatehouse: InPr
 
 def test_of_two_nodes_one_gets_a_delivery(gatehouse: InProcess) -> None:
     with full_state(gatehouse), pytest.raises(StoreUnavailable):
-        gatehouse.run(gatehouse.service.accounts.disable_user("ann"))
+        gatehouse.run(gatehouse.accounts.disable_user("ann"))
     gatehouse.clock.move(LEASE_SECONDS)
     store, now = gatehouse.service.outbox._store, gatehouse.clock()
 

@@ -35,7 +35,7 @@ def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
 
 async def take(gatehouse: InProcess, role: int, perms: list[str]) -> None:
     """Exactly these names, and not the others of the same perms."""
-    async with AccountTransactions(gatehouse.service.database, is_administrator_role).begin() as transaction:
+    async with AccountTransactions(gatehouse.service.stores.database, is_administrator_role).begin() as transaction:
         await transaction.deny(role, perms)
 
 
@@ -79,7 +79,7 @@ def test_who_counts_as_an_administrator() -> None:
 
 
 def test_users_me_shows_both_names_of_whatever_is_granted(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_role("CLERK", "Clerk", ["sys:user:add", "cms:page:edit"]))
     gatehouse.run(accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0), ["CLERK"]))
     perms = gatehouse.me(gatehouse.login("ann").data["accessToken"]).data["perms"]
@@ -87,7 +87,7 @@ def test_users_me_shows_both_names_of_whatever_is_granted(gatehouse: InProcess) 
 
 
 def test_root_is_shown_every_perm_that_exists(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_role("ROOT", "Root"))
     gatehouse.run(accounts.add_role("CLERK", "Clerk", ["cms:page:edit"]))
     gatehouse.run(accounts.grant("admin", ["ROOT"]))
@@ -98,7 +98,7 @@ def test_root_is_shown_every_perm_that_exists(gatehouse: InProcess) -> None:
 
 
 def test_to_deny_a_perm_takes_all_of_its_names(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     token = gatehouse.login().data["accessToken"]
     gatehouse.run(accounts.deny("ADMIN", ["sys:dict:add"]))
     perms = gatehouse.me(token).data["perms"]
@@ -108,9 +108,9 @@ def test_to_deny_a_perm_takes_all_of_its_names(gatehouse: InProcess) -> None:
 
 def test_an_admin_role_of_the_first_release_gains_the_current_names_once(gatehouse: InProcess) -> None:
     """As 0.1.0 left it, less one perm that the operator had taken away."""
-    roles, trail = gatehouse.service.accounts.roles, gatehouse.service.audit_trail
-    gatehouse.run(gatehouse.service.accounts.add_role("ROOT", "Root"))
-    gatehouse.run(gatehouse.service.accounts.grant("admin", ["ROOT"]))
+    roles, trail = gatehouse.service.stores.roles, gatehouse.service.stores.audit_trail
+    gatehouse.run(gatehouse.accounts.add_role("ROOT", "Root"))
+    gatehouse.run(gatehouse.accounts.grant("admin", ["ROOT"]))
     admin = gatehouse.run(roles.by_code("ADMIN"))
     assert admin is not None
     older = {perm for perm in ADMIN_PERMS if perm.rpartition(":")[2] not in {"list", "create", "update", "reset"}}
@@ -125,7 +125,7 @@ def test_an_admin_role_of_the_first_release_gains_the_current_names_once(gatehou
 
 
 def test_the_first_administrators_role_sees_all_data(gatehouse: InProcess) -> None:
-    admin = gatehouse.run(gatehouse.service.accounts.roles.by_code("ADMIN"))
+    admin = gatehouse.run(gatehouse.service.stores.roles.by_code("ADMIN"))
     assert admin is not None
     assert admin.data_scope == DataScope.ALL
     assert set(admin.perms) == set(ADMIN_PERMS)

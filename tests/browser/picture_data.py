@@ -10,10 +10,11 @@ import httpx
 from sqlalchemy import insert
 
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.settings import load
 from gatehouse.stores.database.login_days import ALL_DAYS, day_of
 from gatehouse.stores.database.schema import login_days, login_failures, user_roles, users
+from tests.support.accounts import Accounts
 from tests.support.conversation import CAPTCHA, LOGIN
 from tests.support.running import PASSWORD, Running
 
@@ -37,8 +38,8 @@ PEOPLE = (
 
 
 async def prepare(running: Running) -> None:
-    service = open_service(load(environ=running.env))
-    accounts, chance = service.accounts, random.Random(7)
+    service = Service(load(environ=running.env))
+    accounts, chance = Accounts(service), random.Random(7)
     places = [await accounts.add_department(name, 1) for name in DEPARTMENTS]
     for code, (name, perms) in ROLES.items():
         await accounts.add_role(code, name, perms)
@@ -46,7 +47,7 @@ async def prepare(running: Running) -> None:
     people = [(username, nickname) for username, nickname in NAMES.values()]
     people += [(name.lower().replace(" ", "."), name) for name in PEOPLE]
     rows = [_user(100 + at, each, chance.choice(places)) for at, each in enumerate(people)]
-    async with service.database.writing() as db:
+    async with service.stores.database.writing() as db:
         await db.execute(insert(users), rows)
         given = [roles[0], roles[0], *(chance.choice(roles) for _ in PEOPLE)]
         links = [{"user": row["id"], "role": role} for row, role in zip(rows, given, strict=True)]

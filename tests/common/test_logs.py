@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-import structlog
 
 from gatehouse.common import logs
+from gatehouse.common.logs import log
 from tests.support.waiting import async_wait_until
 
 
@@ -30,12 +30,12 @@ class File(io.StringIO):
 
 @pytest.fixture
 def file(monkeypatch: pytest.MonkeyPatch) -> Iterator[File]:
-    before = structlog.get_config()
+    before = log.level, log.render
     file = File()
     monkeypatch.setattr(logs, "sys", SimpleNamespace(stderr=file))  # pytest puts its own into `sys` before each test
-    logs.configure("info", "json", cached=False)
+    logs.configure("info", "json")
     yield file
-    structlog.configure(**before)
+    log.level, log.render = before
 
 
 def events(file: File) -> list[str]:
@@ -50,7 +50,6 @@ async def written(file: File, writes: int) -> None:
 
 
 async def test_lines_of_a_moment_are_one_write(file: File) -> None:
-    log = logs.named("test")
     for event in ("first", "second", "third"):
         log.info(event)
         await asyncio.sleep(0)
@@ -63,13 +62,12 @@ async def test_lines_of_a_moment_are_one_write(file: File) -> None:
 
 
 async def test_what_waits_is_written_at_the_end(file: File) -> None:
-    logs.named("test").info("last")
+    log.info("last")
     logs.flush()
     assert events(file) == ["last"]
 
 
 async def test_a_warning_does_not_wait_and_keeps_its_place(file: File) -> None:
-    log = logs.named("test")
     log.info("before")
     log.warning("trouble")
     assert events(file) == ["before", "trouble"]
@@ -79,21 +77,20 @@ async def test_an_exception_is_written_at_once_with_its_traceback(file: File) ->
     try:
         raise ValueError("odd")
     except ValueError:
-        logs.named("test").exception("unexpected error")
+        log.exception("unexpected error")
     written = json.loads(file.getvalue())
     assert written["level"] == "error"
     assert "ValueError: odd" in written["exception"]
 
 
 def test_a_thread_without_an_event_loop_writes_at_once(file: File) -> None:
-    thread = threading.Thread(target=logs.named("test").info, args=("from a thread",))
+    thread = threading.Thread(target=log.info, args=("from a thread",))
     thread.start()
     thread.join()
     assert events(file) == ["from a thread"]
 
 
 def test_a_loop_that_ended_before_it_flushed_holds_nothing_up(file: File) -> None:
-    log = logs.named("test")
     loop = asyncio.new_event_loop()
     loop.call_soon(lambda: (log.info("last"), loop.stop()))
     loop.run_forever()
@@ -103,7 +100,6 @@ def test_a_loop_that_ended_before_it_flushed_holds_nothing_up(file: File) -> Non
 
 
 def test_a_line_is_ascii_and_one_line_whatever_is_in_it(file: File) -> None:
-    log = logs.named("test")
     log.info("plain", user=1)
     log.info("odd", text="\u2028\x9b\n\udc80", number=2**80, thing=ValueError("x"))
     plain, odd = file.getvalue().splitlines()
@@ -112,3 +108,12 @@ def test_a_line_is_ascii_and_one_line_whatever_is_in_it(file: File) -> None:
     assert json.loads(odd)["text"] == "\u2028\x9b\n\udc80"
     assert json.loads(odd)["number"] == 2**80
     assert json.loads(odd)["thing"] == "ValueError('x')"
+
+
+def test_on_a_terminal_a_value_cannot_forge_a_line(file: File) -> None:
+    logs.configure("info", "pretty")
+    log.warning("store unavailable", problem="a\nforged \x1b[31m line", user=1, word="plain")
+    [line] = file.getvalue().splitlines()
+    assert line.endswith(
+        r"[warning] store unavailable              problem='a\nforged \x1b[31m line' user=1 word=plain"
+    )

@@ -8,9 +8,9 @@ from random import Random
 
 import httpx
 
-from gatehouse.management.accounts import Accounts
 from gatehouse.stores.errors import StoreError
 from tests.faults.history import History, Operation, Outcome, What
+from tests.support.accounts import Accounts
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer
 from tests.support.running import ANSWER, PASSWORD, TLS
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.common import logs
-from gatehouse.composition import open_service
+from gatehouse.composition import Service
 from gatehouse.settings import load
 from gatehouse.stores.database.users import NewUser
 from tests.faults.checker import Violation, check
@@ -20,6 +20,7 @@ from tests.faults.clients import Client, change_accounts
 from tests.faults.engine_sets import started
 from tests.faults.fault_injection import FaultInjector
 from tests.faults.history import History, Operation
+from tests.support.accounts import Accounts
 from tests.support.running import PASSWORD, Running, environment
 
 USERS = [f"user{number}" for number in range(6)]
@@ -85,7 +86,7 @@ def run(
     progress: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """Run until so many seconds have passed and so many faults are done. `engines`: see `engine_sets`."""
-    logs.configure("error", "json", cached=False)  # the operator's own: the nodes write to files
+    logs.configure("error", "json")  # the operator's own: the nodes write to files
     with started(engines, folder, nodes, redis_options) as engine_set:
         settings = SETTINGS | engine_set.settings
         running = [Running(data, **settings) for data in engine_set.folders]
@@ -114,16 +115,16 @@ async def _live(
     progress: Callable[[str], None],
 ) -> list[Operation]:
     history, stop = History(), asyncio.Event()
-    operator = open_service(load(environ=environ))
+    operator = Service(load(environ=environ))
     hashed = hash_password(PASSWORD)
     for user in USERS:
-        await operator.accounts.add_user(NewUser(user, "v0", hashed, 1, 0.0))
+        await Accounts(operator).add_user(NewUser(user, "v0", hashed, 1, 0.0))
     clients = [Client(number, Random(seed * 1000 + number), history, urls, USERS) for number in range(CLIENTS)]
     try:
         async with asyncio.TaskGroup() as group:
             for client in clients:
                 group.create_task(client.live(stop))
-            group.create_task(change_accounts(operator.accounts, Random(seed), history, USERS, stop))
+            group.create_task(change_accounts(Accounts(operator), Random(seed), history, USERS, stop))
             until = time.monotonic() + seconds
             while time.monotonic() < until or injector.done.total() < faults:
                 name = await asyncio.to_thread(injector.record_failure)

@@ -81,7 +81,7 @@ def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start that is not refused here ends before it forks."""
 
     def start(settings: Settings) -> None:
-        logs.configure(settings.log_level, settings.log_format, cached=False)
+        logs.configure(settings.log_level, settings.log_format)
         asyncio.run(prepare(settings))
 
     monkeypatch.setattr("gatehouse.server.start.serve", start)

@@ -50,7 +50,9 @@ def test_a_reset_by_an_operator_wins_over_a_change_in_flight(
     token = gatehouse.login().data["accessToken"]
     reset = hash_password(RESET)
     # Written and not yet followed by the end of the sessions: the narrowest moment of a reset.
-    during(monkeypatch, "hash", gatehouse, lambda: change_user(gatehouse.service.database, 1, password_hash=reset))
+    during(
+        monkeypatch, "hash", gatehouse, lambda: change_user(gatehouse.service.stores.database, 1, password_hash=reset)
+    )
     assert gatehouse.run(change(gatehouse, token)).code == "A0210"
     assert gatehouse.login(password=RESET).status == 200
     assert gatehouse.login(password=NEW).code == "A0210"
@@ -60,14 +62,14 @@ def test_a_store_that_fails_right_after_the_write_leaves_no_other_session(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stolen, token = (gatehouse.login().data["accessToken"] for _ in range(2))
-    raise_epochs = gatehouse.service.state.raise_epochs
+    raise_epochs = gatehouse.service.stores.state.raise_epochs
 
     async def unavailable(users: Sequence[int], now: float) -> None:
         raise StoreUnavailable("state server: no answer")
 
-    monkeypatch.setattr(gatehouse.service.state, "raise_epochs", unavailable)
+    monkeypatch.setattr(gatehouse.service.stores.state, "raise_epochs", unavailable)
     assert gatehouse.run(change(gatehouse, token)).code == "C0300"
-    monkeypatch.setattr(gatehouse.service.state, "raise_epochs", raise_epochs)
+    monkeypatch.setattr(gatehouse.service.stores.state, "raise_epochs", raise_epochs)
     gatehouse.clock.move(1)
     assert gatehouse.login(password=NEW).status == 200, "it was written"
     assert gatehouse.me(stolen).code == "A0230"
@@ -78,7 +80,7 @@ def test_a_login_whose_password_changes_meanwhile_leaves_no_session(
 ) -> None:
     """It has checked the old password, and opens its session after those of the user have ended."""
     reset = hash_password(RESET)
-    during(monkeypatch, "check", gatehouse, lambda: gatehouse.service.accounts.set_password("admin", reset))
+    during(monkeypatch, "check", gatehouse, lambda: gatehouse.accounts.set_password("admin", reset))
     assert gatehouse.login().code == "A0210"
     assert gatehouse.run(gatehouse.service.sessions.of_user(1)) == []
 
@@ -133,7 +135,7 @@ def test_the_new_password_differs_from_the_current_one(gatehouse: InProcess) -> 
 
 def test_each_user_may_try_so_many_changes(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", limits="on", limit_password_user="2/hour") as gatehouse:
-        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        gatehouse.run(gatehouse.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
         token, hers = (gatehouse.login(name).data["accessToken"] for name in ("admin", "ann"))
         assert gatehouse.run(change(gatehouse, token)).code == "00000"
         assert gatehouse.run(change(gatehouse, token, NEW, PASSWORD)).code == "00000"
@@ -145,7 +147,7 @@ def test_each_user_may_try_so_many_changes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limits", ["on", "off"])
 def test_one_user_leaves_hashing_capacity_to_the_others(tmp_path: Path, limits: str) -> None:
     with InProcess(tmp_path / "data", limits=limits, hash_threads=1, hash_queue=10) as gatehouse:
-        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        gatehouse.run(gatehouse.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
         token = gatehouse.login("ann").data["accessToken"]
 
         async def storm() -> tuple[list[Answer], list[Answer]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from gatehouse.api.console.user_sheets import _EXPORTED
 
 import gatehouse
+from gatehouse.api.console.user_sheets import _EXPORTED
 from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.http import response
 from gatehouse.auth.audit import Event

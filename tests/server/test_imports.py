@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-_NOT_NEEDED = {"PIL", "alembic", "sqlalchemy.orm", "rich", "webauthn", "segno", "openpyxl", "hiredis", "asyncpg"}
+_NOT_NEEDED = {"PIL", "alembic", "rich", "webauthn", "segno", "openpyxl", "hiredis", "asyncpg"}
 
 
 def python(program: str) -> str:

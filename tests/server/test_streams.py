@@ -97,7 +97,7 @@ def test_streams_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(presence, "MAX_CONNECTIONS", 2)
     with InProcess(tmp_path / "data") as gatehouse:
         token = gatehouse.login().data["accessToken"]
-        online = gatehouse.service.presence
+        online = gatehouse.service.feeds.presence
         with online.connected(1):
             assert gatehouse.request("GET", CONNECT, token=token).code == "A0502"
             with online.connected(2):

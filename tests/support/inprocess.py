@@ -14,9 +14,10 @@ from urllib.parse import urlencode
 from sqlalchemy.pool import QueuePool
 
 from gatehouse.api.app import App
-from gatehouse.composition import Service, open_service
+from gatehouse.composition import Service
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
+from tests.support.accounts import Accounts
 from tests.support.renderer import renderer
 from tests.support.rsgi import Head, Headers, Protocol, Scope
 from tests.support.running import ANSWER, PASSWORD
@@ -87,11 +88,12 @@ class InProcess:
         if not started or "database_url" in settings:
             self.loop.run_until_complete(prepare(self.settings))
         self.service: Service = self.loop.run_until_complete(self._open())
+        self.accounts = Accounts(self.service)
         self.app = App(self.service, renderer(self.settings.captcha_difficulty))
         self._ports = itertools.count(40_000)
 
     async def _open(self) -> Service:
-        service = open_service(self.settings, self.clock)
+        service = Service(self.settings, self.clock)
         await service.start()
         return service
 
@@ -103,7 +105,7 @@ class InProcess:
         try:
             return await work
         finally:
-            pool = self.service.database.engine.pool
+            pool = self.service.stores.database.engine.pool
             assert isinstance(pool, QueuePool)
             async with asyncio.timeout(60):
                 while pool.checkedout():
@@ -155,7 +157,7 @@ class InProcess:
     # The contract in short
 
     async def attempt(self, username: str = "admin", password: str = PASSWORD, **options: Any) -> Answer:
-        captcha = self.service.captcha_challenges.issue(self.clock())
+        captcha = self.service.login.captcha_challenges.issue(self.clock())
         body = {"username": username, "password": password, "captchaId": captcha.id, "captchaCode": ANSWER}
         body |= options.pop("changes", {})
         return await self.send("POST", "/api/v1/auth/login", body=body, **options)

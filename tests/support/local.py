@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import httpx
 
 from gatehouse.api.app import App
-from gatehouse.composition import Service, open_service
+from gatehouse.composition import Service
 from gatehouse.settings import Settings, load
 from tests.support.renderer import renderer
 from tests.support.rsgi import Head, Headers, Protocol, Scope
@@ -78,7 +78,7 @@ class Local(Installation):
 
 
 async def _opened(settings: Settings) -> Service:
-    return open_service(settings)
+    return Service(settings)
 
 
 class _Transport(httpx.BaseTransport):

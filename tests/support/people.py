@@ -9,11 +9,12 @@ from typing import TypeVar
 
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.composition import Service, open_service
+from gatehouse.composition import Service
 from gatehouse.settings import load
 from gatehouse.stores.database.signing_keys import ServiceKeyStore
 from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.database.users import NewUser, update_user
+from tests.support.accounts import Accounts
 from tests.support.running import PASSWORD, Installation
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ def with_stores(running: Installation, work: Callable[[Service], Awaitable[T]]) 
     """Run something on the same stores, in this process, as the command line does."""
 
     async def opened() -> T:
-        service = open_service(load(environ=running.env))
+        service = Service(load(environ=running.env))
         try:
             return await work(service)
         finally:
@@ -43,11 +44,11 @@ async def change_user(database: Database, user: int, **columns: object) -> None:
 def add_user(running: Installation, username: str, roles: tuple[str, ...] = ()) -> int:
     """A user with the password of all test users."""
     new = NewUser(username, username, hash_password(PASSWORD), 1, 0)
-    return with_stores(running, lambda service: service.accounts.add_user(new, roles))
+    return with_stores(running, lambda service: Accounts(service).add_user(new, roles))
 
 
 def service_key(running: Installation) -> str:
     key = new_service_key()
     name = f"test-{next(_numbers)}"
-    with_stores(running, lambda service: ServiceKeyStore(service.database).add(name, digest(key), 0))
+    with_stores(running, lambda service: ServiceKeyStore(service.stores.database).add(name, digest(key), 0))
     return key

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from granian._granian import RSGIProtocolClosed
+from gatehouse.api.http.rsgi import ProtocolClosed
 
 PIECE = 64 * 1024
 
@@ -65,7 +65,7 @@ class Protocol:
 
     async def send_bytes(self, piece: bytes) -> None:
         if self._gone.is_set():
-            raise RSGIProtocolClosed
+            raise ProtocolClosed
         self.sent.put(piece)
 
     async def send_str(self, piece: str) -> None:

@@ -11,8 +11,8 @@ from tests.support.inprocess import InProcess
 def importer(gatehouse: InProcess, **options: Any) -> Importer:
     service = gatehouse.service
     return Importer(
-        database=service.database,
-        state=service.state,
+        database=service.stores.database,
+        state=service.stores.state,
         sessions=service.sessions,
         outbox=service.outbox,
         clock=service.clock,

@@ -83,7 +83,7 @@ def test_root_has_the_perms_of_imported_buttons_with_the_next_request(engines: N
     with_shop.write()
     with InProcess(tmp_path / "data") as gatehouse:
         bring_youlai(gatehouse, before_shop.url)
-        accounts = gatehouse.service.accounts
+        accounts = gatehouse.accounts
         gatehouse.run(accounts.add_user(NewUser("keeper", "Keeper", hash_password(PASSWORD), 1, 0), ["ROOT"]))
         token = gatehouse.login("keeper").data["accessToken"]
         before = set(gatehouse.me(token).data["perms"])
@@ -92,7 +92,7 @@ def test_root_has_the_perms_of_imported_buttons_with_the_next_request(engines: N
 
 
 def menus(gatehouse: InProcess) -> dict[int, Menu]:
-    return {menu.id: menu for menu in gatehouse.run(gatehouse.service.accounts.menus.all())}
+    return {menu.id: menu for menu in gatehouse.run(gatehouse.service.stores.menus.all())}
 
 
 @pytest.mark.parametrize("version", [NEW, OLD], ids=["letters", "numbers"])
@@ -120,12 +120,12 @@ def test_the_menus_of_an_old_console_replace_those_of_the_first_start(
         assert (found[3].type, found[3].external_url, found[3].visible) == (MenuType.LINK, "https://example.com", False)
         assert (found[2].always_show, found[2].sort, found[4].parent) == (True, 3, None)
         assert found[12].perm == "sys:user:add"
-        given = gatehouse.run(gatehouse.service.accounts.menus.by_role())
+        given = gatehouse.run(gatehouse.service.stores.menus.by_role())
         assert given == {"ADMIN": {1}, "GUEST": {1}, "SHOP": {1, 2, 3}}
         again = bring_youlai(gatehouse, url)
         assert (again.menus.added, again.menus.changed, again.menus.unchanged) == (0, 0, 8)
         added: Any = {"type": "C", "name": "New", "route_path": "/new"}
-        assert gatehouse.run(gatehouse.service.accounts.menu_changes.add(OPERATOR, added)) > 14
+        assert gatehouse.run(gatehouse.service.management.menu_changes.add(OPERATOR, added)) > 14
 
 
 def test_menus_that_somebody_changed_do_not_make_way(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_menus_that_somebody_changed_do_not_make_way(tmp_path: Path) -> None:
             "route_path": "log",
             "component": "system/log/index",
         }
-        gatehouse.run(gatehouse.service.accounts.menu_changes.edit(OPERATOR, log.id, values))
+        gatehouse.run(gatehouse.service.management.menu_changes.edit(OPERATOR, log.id, values))
         bring_youlai(gatehouse, url)
         assert menus(gatehouse)[log.id].name == "Journal"
         assert menus(gatehouse)[1].name == "用户管理"
@@ -151,11 +151,11 @@ def test_menus_go_through_a_file(engines: None, tmp_path: Path) -> None:
     with InProcess(tmp_path / "one") as gatehouse:
         bring_youlai(gatehouse, url)
         sent = menus(gatehouse)
-        given = gatehouse.run(gatehouse.service.accounts.menus.by_role())
-        gatehouse.run(export(gatehouse.service.database, file, FileFormat.JSONL, with_hashes=True))
+        given = gatehouse.run(gatehouse.service.stores.menus.by_role())
+        gatehouse.run(export(gatehouse.service.stores.database, file, FileFormat.JSONL, with_hashes=True))
     with InProcess(tmp_path / "two") as gatehouse:
         summary = bring(gatehouse, UserFile(file))
         assert summary.refused == []
         assert menus(gatehouse) == sent
-        assert gatehouse.run(gatehouse.service.accounts.menus.by_role()) == given
+        assert gatehouse.run(gatehouse.service.stores.menus.by_role()) == given
         assert bring(gatehouse, UserFile(file)).menus.unchanged == len(sent)

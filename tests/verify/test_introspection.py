@@ -11,6 +11,7 @@ import jwt
 import pytest
 
 from gatehouse.verify import Forbidden, Introspector, TokenInvalid, Unavailable
+from tests.support.accounts import Accounts
 from tests.support.conversation import LOGOUT, bearer, login
 from tests.support.people import add_user, service_key, with_stores
 from tests.support.running import Running, free_port
@@ -66,12 +67,12 @@ def test_a_logout_shows_at_once(url: str, key: str, token: str, client: httpx.Cl
 
 
 def test_a_perm_taken_away_shows_at_once(url: str, key: str, server: Running, client: httpx.Client) -> None:
-    with_stores(server, lambda s: s.accounts.add_role("VERIFY", "Verify", ["doc:page:edit"]))
+    with_stores(server, lambda s: Accounts(s).add_role("VERIFY", "Verify", ["doc:page:edit"]))
     add_user(server, "vera", ("VERIFY",))
     introspector = Introspector(url, key)
     token = login(client, username="vera")["accessToken"]
     introspector.check(token).require("doc:page:edit")
-    with_stores(server, lambda s: s.accounts.deny("VERIFY", ["doc:page:edit"]))
+    with_stores(server, lambda s: Accounts(s).deny("VERIFY", ["doc:page:edit"]))
     with pytest.raises(Forbidden):
         introspector.check(token).require("doc:page:edit")
 

@@ -53,8 +53,8 @@ class DepartmentBody(Struct):
 
 class DepartmentEndpoints:
     def __init__(self, service: Service) -> None:
-        self._departments = service.accounts.departments
-        self._changes = service.accounts.department_changes
+        self._departments = service.stores.departments
+        self._changes = service.management.department_changes
 
     @Operation(
         "GET",

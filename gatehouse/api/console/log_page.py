@@ -94,7 +94,7 @@ class VisitStatistic(Struct):
 
 class LogEndpoints:
     def __init__(self, service: Service) -> None:
-        self._log = service.activity_log
+        self._log = service.management.activity_log
         self._console_versions = service.console_versions
 
     @Operation(

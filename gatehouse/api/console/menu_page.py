@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 class MenuEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
-        self._menus = service.accounts.menus
-        self._changes = service.accounts.menu_changes
+        self._roles = service.stores.roles
+        self._menus = service.stores.menus
+        self._changes = service.management.menu_changes
         self._console_versions = service.console_versions
 
     @Operation("GET", "/api/v1/menus", "Menus as a tree", perm="sys:menu:list", query=MenuQuery, data=list[MenuRow])
@@ -128,7 +128,7 @@ class MenuEndpoints:
         older_paths=("/api/v1/roles/{id}/menuIds",),
     )
     async def role_menu_ids(self, request: Request, _principal: Principal) -> Response:
-        role = await self._accounts.roles.get(request.path_id())
+        role = await self._roles.get(request.path_id())
         given = (await self._menus.by_role()).get(role.code, frozenset())
         held = visible_menus(await self._menus.all(), [role.code], role.perms, given)
         return success([str(menu) for menu in sorted(held)], request.language)

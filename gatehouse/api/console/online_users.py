@@ -24,7 +24,7 @@ HEARTBEAT = b": still here\n\n"
 
 class OnlineUsersEndpoint:
     def __init__(self, service: Service) -> None:
-        self._presence = service.presence
+        self._presence = service.feeds.presence
         self._sessions = service.sessions
         self._clock = service.clock
 

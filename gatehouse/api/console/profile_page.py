@@ -53,16 +53,17 @@ class OwnPasswordBody(Struct):
 
 class ProfileEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
-        self._own = service.self_service
+        self._stores = service.stores
+        self._changes = service.management.user_changes
+        self._own = service.management.self_service
         self._default_avatar = service.settings.avatar_url
 
     @Operation("GET", "/api/v1/users/profile", "The caller's profile", data=ProfileData)
     async def own_profile(self, request: Request, principal: Principal) -> Response:
         profile = principal.profile
         user = profile.user
-        roles = [role.name for role in await self._accounts.roles.all() if role.code in profile.roles]
-        departments = {department.id: department.name for department in await self._accounts.departments.all()}
+        roles = [role.name for role in await self._stores.roles.all() if role.code in profile.roles]
+        departments = {department.id: department.name for department in await self._stores.departments.all()}
         data = ProfileData(
             id=str(user.id),
             username=user.username,
@@ -88,7 +89,7 @@ class ProfileEndpoints:
             "email": body.email,
         }
         values = {name: value for name, value in given.items() if value is not None}
-        await self._accounts.user_changes.edit(actor_of(request, principal), principal.claims.user, values)
+        await self._changes.edit(actor_of(request, principal), principal.claims.user, values)
         return success(language=request.language)
 
     @Operation(

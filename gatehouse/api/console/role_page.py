@@ -74,8 +74,8 @@ class RoleBody(Struct):
 
 class RoleEndpoints:
     def __init__(self, service: Service) -> None:
-        self._roles = service.accounts.roles
-        self._changes = service.accounts.role_changes
+        self._roles = service.stores.roles
+        self._changes = service.management.role_changes
         self._console_versions = service.console_versions
 
     @Operation(

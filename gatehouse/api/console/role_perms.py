@@ -36,7 +36,8 @@ class RolePermsBody(Struct):
 
 class RolePermEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
+        self._stores = service.stores
+        self._changes = service.management.role_changes
 
     @Operation(
         "GET",
@@ -48,8 +49,8 @@ class RolePermEndpoints:
         refusals=(refusals.FieldInvalid, Missing),
     )
     async def role_perms(self, request: Request, _principal: Principal) -> Response:
-        role = await self._accounts.roles.get(request.path_id())
-        known = [*await self._accounts.users.every_perm(), *ADMIN_PERMS]
+        role = await self._stores.roles.get(request.path_id())
+        known = [*await self._stores.users.every_perm(), *ADMIN_PERMS]
         data = RolePermsData(_current(role.perms), _current(known))
         return success(data, request.language)
 
@@ -63,7 +64,7 @@ class RolePermEndpoints:
     )
     async def set_role_perms(self, request: Request, principal: Principal) -> Response:
         role, body = request.path_id(), await request.fields(RolePermsBody)
-        await self._accounts.role_changes.set_perms(actor_of(request, principal), role, body.perms)
+        await self._changes.set_perms(actor_of(request, principal), role, body.perms)
         return success(language=request.language)
 
 

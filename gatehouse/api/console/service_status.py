@@ -73,7 +73,7 @@ class LiftBody(Struct):
 class ServiceStatusEndpoints:
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._lockouts = service.lockouts
+        self._lockouts = service.management.locked_names
 
     @Operation(
         "GET",

@@ -43,7 +43,7 @@ class LiveSessionEndpoints:
     """The perms of the user page are enough too: who may disable a user ends the sessions by it."""
 
     def __init__(self, service: Service) -> None:
-        self._live = service.live_sessions
+        self._live = service.management.live_sessions
 
     @Operation(
         "GET",

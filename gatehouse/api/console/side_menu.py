@@ -49,7 +49,7 @@ class RouteData(Struct, omit_defaults=True):
 
 class SideMenuEndpoint:
     def __init__(self, service: Service) -> None:
-        self._menus = service.accounts.menus
+        self._menus = service.stores.menus
 
     @Operation("GET", "/api/v1/menus/routes", "The side menu of the caller", data=list[RouteData])
     async def menu_routes(self, request: Request, principal: Principal) -> Response:

@@ -38,11 +38,11 @@ class FactorsResetData(Struct):
 
 class UserAccessEndpoints:
     def __init__(self, service: Service) -> None:
-        self._users = service.accounts.users
-        self._changes = service.accounts.user_changes
-        self._links = service.password_links
+        self._users = service.stores.users
+        self._changes = service.management.user_changes
+        self._links = service.management.password_links
         self._service = service
-        self._factor_administration = service.factor_administration
+        self._factor_administration = service.management.user_factors
 
     @Operation(
         "PUT",

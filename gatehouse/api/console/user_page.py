@@ -35,9 +35,9 @@ _SORTS = {
 
 class UserEndpoints:
     def __init__(self, service: Service) -> None:
-        self._users = service.accounts.users
-        self._search = service.accounts.user_search
-        self._changes = service.accounts.user_changes
+        self._users = service.stores.users
+        self._search = service.stores.user_search
+        self._changes = service.management.user_changes
         self._default_avatar = service.settings.avatar_url
 
     @Operation(

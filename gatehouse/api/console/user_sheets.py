@@ -86,8 +86,9 @@ class ImportReport(Struct):
 
 class UserSheetEndpoints:
     def __init__(self, service: Service) -> None:
-        self._accounts = service.accounts
-        self._search = service.accounts.user_search
+        self._stores = service.stores
+        self._changes = service.management.user_changes
+        self._search = service.stores.user_search
         self._authenticate = service.authenticator.authenticate
         self._audit = service.audit
         self._sheet_lock = FairLock(SHEETS_WAITING)
@@ -147,7 +148,7 @@ class UserSheetEndpoints:
             context = await self._import_context(request, principal, query.deptId, rows)
             plan = plan_import(rows, context)
             for start in range(0, 0 if query.preview else len(plan.added), BATCH):
-                await self._accounts.user_changes.add_many(context.actor, plan.added[start : start + BATCH])
+                await self._changes.add_many(context.actor, plan.added[start : start + BATCH])
         refused = sorted([*plan.refused, *formulas])
         words = [_words(refusal, request.language) for refusal in refused]
         users = _preview(plan, context) if query.preview else []
@@ -163,14 +164,14 @@ class UserSheetEndpoints:
     async def _import_context(
         self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
     ) -> ImportContext:
-        departments = await self._accounts.departments.all()
+        departments = await self._stores.departments.all()
         chosen = department or principal.profile.user.department
         if all(one.id != chosen for one in departments):
             raise Missing(f"there is no department {chosen}")
         return ImportContext(
             actor=actor_of(request, principal),
             departments=departments,
-            roles=await self._accounts.roles.all(),
+            roles=await self._stores.roles.all(),
             taken=frozenset(await self._search.taken([row.username for row in rows])),
             default_department=chosen,
         )

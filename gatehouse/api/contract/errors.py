@@ -130,7 +130,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
         headers.append(("enrolment-ticket", problem.ticket))
     if isinstance(problem, RetryLater):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
-    elif isinstance(problem, StoreUnavailable) and not isinstance(problem, UnstorableValue):
+    elif isinstance(problem, StoreUnavailable):
         headers.append(("retry-after", str(STORE_RETRY_AFTER_SECONDS)))
     if isinstance(problem, MethodNotAllowed):
         headers.append(("allow", problem.allowed))

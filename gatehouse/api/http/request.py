@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from granian._granian import RSGIProtocolClosed
 
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.forms import FIELDS_MAX, is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query
 from gatehouse.api.http.response import language_of
+from gatehouse.api.http.rsgi import ProtocolClosed
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 
@@ -182,7 +182,7 @@ class Request:
                     self._body = await self._whole_body(limit)
             except TimeoutError:
                 raise BodyUnreadable("the body did not arrive in time") from None
-            except RSGIProtocolClosed:
+            except ProtocolClosed:
                 raise BodyUnreadable("the body ended before its length") from None
         return self._body
 

@@ -1,4 +1,7 @@
-"""granian's own types of a request (RSGI). For annotations: nothing of it is used at run time."""
+"""What the API uses of granian: the types of a request (RSGI), and the error of a client that has disconnected.
+
+The only file that imports granian's private module, which is the only place where it has these names.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ from typing import Protocol
 
 from granian._granian import RSGIHTTPProtocol as HTTPProtocol
 from granian._granian import RSGIHTTPStreamTransport as Transport
+from granian._granian import RSGIProtocolClosed as ProtocolClosed
 from granian.rsgi import Scope
 
-__all__ = ["HTTPProtocol", "Headers", "Scope", "Transport"]
+__all__ = ["HTTPProtocol", "Headers", "ProtocolClosed", "Scope", "Transport"]
 
 
 class Headers(Protocol):

@@ -35,7 +35,7 @@ class CaptchaData(Struct):
 class CaptchaEndpoint:
     def __init__(self, service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> None:
         self._clock = service.clock
-        self._challenges = service.captcha_challenges
+        self._challenges = service.login.captcha_challenges
         self._throttle = service.throttle
         self._renderer = renderer
         self._drawing = FairLock(CAPTCHAS_WAITING)

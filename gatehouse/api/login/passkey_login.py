@@ -50,7 +50,7 @@ class CeremonyData(Struct):
 class PasskeyLoginEndpoints:
     def __init__(self, service: Service) -> None:
         self._ceremonies = service.factors.ceremonies
-        self._login = service.factors.passkey_login
+        self._login = service.login.passkey
         self._authenticator = service.authenticator
 
     @Operation(

@@ -33,7 +33,7 @@ class LinkOwnerData(Struct):
 
 class PasswordLinkEndpoints:
     def __init__(self, service: Service) -> None:
-        self._links = service.password_links
+        self._links = service.management.password_links
 
     @Operation(
         "POST",

@@ -12,6 +12,7 @@ from gatehouse.api.login.token_data import TokenData, tokens_response
 from gatehouse.api.operation import JSON, MULTIPART, URLENCODED, Limit, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.login.login import LoginForm
+from gatehouse.auth.login_name import LoginName
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
@@ -86,7 +87,7 @@ class PasswordLoginEndpoint:
             raise FieldInvalid("username", "not printable")
         answer = either("captchaCode", body.captchaCode, body.verifyCode)
         form = LoginForm(
-            username,
+            LoginName.of(username),
             body.password,
             either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
             answer.strip() if answer else None,

@@ -57,7 +57,7 @@ class QrRequestData(Struct):
 
 class QrLoginEndpoints:
     def __init__(self, service: Service) -> None:
-        self._qr = service.factors.qr_login
+        self._qr = service.login.qr
         self._authenticator = service.authenticator
         self._default_avatar = service.settings.avatar_url
 

@@ -24,7 +24,7 @@ class PasswordBody(Struct):
 
 class OwnPasswordEndpoint:
     def __init__(self, service: Service) -> None:
-        self._own = service.self_service
+        self._own = service.management.self_service
 
     @Operation(
         "PUT",

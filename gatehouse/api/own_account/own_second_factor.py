@@ -50,7 +50,7 @@ async def second_factor_data(service: Service, user: User) -> SecondFactorData:
         totp=status.totp,
         passkeys=[passkey_data(each) for each in await service.factors.own_passkeys.all(user.id)],
         recoveryCodesLeft=status.recovery_codes_left,
-        passwordLogin=await service.factor_administration.password_login(user.username),
+        passwordLogin=await service.management.user_factors.password_login(user.username),
     )
 
 

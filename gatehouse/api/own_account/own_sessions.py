@@ -23,7 +23,7 @@ class SessionsData(Struct):
 
 class OwnSessionEndpoints:
     def __init__(self, service: Service) -> None:
-        self._own = service.self_service
+        self._own = service.management.self_service
 
     @Operation("GET", "/api/v1/users/me/sessions", "The caller's sessions, newest first", data=SessionsData)
     async def sessions(self, request: Request, principal: Principal) -> Response:

@@ -34,7 +34,7 @@ class LoginsData(Struct):
 
 class RecentLoginsEndpoint:
     def __init__(self, service: Service) -> None:
-        self._login_history = service.login_history
+        self._login_history = service.login.history
 
     @Operation(
         "GET",

@@ -51,11 +51,11 @@ class PollRequest(msgspec.Struct, rename="camel"):
 
 class EndedSessionsEndpoints:
     def __init__(self, service: Service) -> None:
-        self._feed = service.ended_sessions
-        self._delivery = service.event_delivery
+        self._feed = service.feeds.ended_sessions
+        self._delivery = service.feeds.event_delivery
         self._service_keys = service.service_keys
         self._clock = service.clock
-        self._longest_token_life = service.longest_token_life
+        self._longest_token_life = service.feeds.longest_token_life
 
     @Resource("/events/ended-sessions/stream", ("GET",))
     async def ended_sessions(self, request: Request) -> Response:

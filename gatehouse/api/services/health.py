@@ -20,8 +20,8 @@ READY_SECONDS = 2.0
 
 class HealthEndpoints:
     def __init__(self, service: Service) -> None:
-        self._database = service.database
-        self._state = service.state
+        self._database = service.stores.database
+        self._state = service.stores.state
 
     @Resource("/health/live")
     async def live(self, _request: Request) -> Response:

@@ -78,7 +78,7 @@ class Metrics:
         }
         counts.request_seconds = {name: counted.times for name, counted in asked.items()}
         counts.events = dict(_events(service.audit.counts))
-        counts.state_operations = dict(service.state.counts())
+        counts.state_operations = dict(service.stores.state.counts())
         counts.audit_lost = service.audit.lost
         counts.gauges = {
             "gatehouse_hash_pending": service.hash_pool.pending,

@@ -14,8 +14,8 @@ from gatehouse.auth.factors import recovery_codes as recovery
 from gatehouse.auth.factors import totp
 from gatehouse.auth.factors.code_input import Code, CodeKind
 from gatehouse.auth.keys.sealing import WrongSecret
-from gatehouse.common import logs
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
+from gatehouse.common.logs import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import State
 
 NO_USER = 0  # no user has this number
-
-log = logs.named("gatehouse.factors")
 
 
 class MatchedCode(NamedTuple):

@@ -10,32 +10,37 @@ only further logins with codes: else anybody could lock any name without solving
 
 A failure is counted when the password has been checked, and the outcome is returned only while the name is not locked.
 So N guesses at once count as N and reveal no more than N in a row would, and N correct logins at once all succeed.
+
+Login and every other check of a password count under the same key, so a change of the password is no second way to
+guess it. A failure counts for the address as well (`throttle.py`), and each is an audit event.
 """
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.limits.addresses import address_bucket
+from gatehouse.auth.limits.throttle import KNOWN_SOURCE_SECONDS, MAX_WAIT_SECONDS
 from gatehouse.auth.refusals import NameLocked
-from gatehouse.stores.database.users import name_key
-from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
+from gatehouse.stores.state.protocol import BackoffPolicy, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from gatehouse.auth.limits.throttle import Throttle
+    from gatehouse.auth.login_name import LoginName
     from gatehouse.common.parsing import Rate
 
-LOCKOUT_SECONDS = (30, 60, 120, 240, 480, 900)
-# How far lockouts have grown is kept for a day after the last one; a known source for 30 days.
-BACKOFF_KEPT_SECONDS = 86_400
-KNOWN_SOURCE_SECONDS = 30 * 86_400
+LOCKOUT_SECONDS = (30, 60, 120, 240, 480, MAX_WAIT_SECONDS)
+BACKOFF_KEPT_SECONDS = 86_400  # how far lockouts have grown is kept for a day after the last one
 
 ELSEWHERE = "elsewhere"
 WITH_CODE = " (code)"  # behind the source, where logins with a code in place of a captcha are counted
 
 
-class Lockout(NamedTuple):
+class LockedName(NamedTuple):
     """A locked name, and the source it is locked for."""
 
     name: str
@@ -44,77 +49,113 @@ class Lockout(NamedTuple):
     until: float
 
 
-class LoginLockout:
+class Attempt(NamedTuple):
+    """One check of a password: the key it is counted under, what its audit events say, whether it solved a captcha."""
+
+    name: LoginName
+    key: str
+    client: ClientInfo
+    user: int | None = None
+    session: str | None = None
+    solved: bool = False
+
+
+class Lockout:
     """Counts failed logins and locks names; `BackoffPolicy` says from which failure on, and for how long."""
 
-    def __init__(self, state: State, clock: Callable[[], float], limit: Rate) -> None:
+    def __init__(
+        self, *, state: State, throttle: Throttle, audit: Audit, clock: Callable[[], float], limit: Rate
+    ) -> None:
         self._state = state
+        self._throttle = throttle
+        self._audit = audit
         self._clock = clock
         self._policy = BackoffPolicy(limit.count, limit.seconds, LOCKOUT_SECONDS, BACKOFF_KEPT_SECONDS)
 
-    async def key_for(self, username: str, address: str, *, with_code: bool = False) -> str:
-        """Under which (name, source) a login from this address is counted."""
-        name, source = name_key(username), address_bucket(address)
-        known = await self._state.has_flag(_known_source_flag(name, source), self._clock())
-        return _key(name, source if known else ELSEWHERE) + (WITH_CODE if with_code else "")
+    async def attempt(self, name: LoginName, client: ClientInfo, *, with_code: bool = False) -> Attempt:
+        """Under which (name, source) an attempt from this address is counted."""
+        source = address_bucket(client.address)
+        known = await self._state.has_flag(_known_source_flag(name.key, source), self._clock())
+        key = _key(name.key, source if known else ELSEWHERE) + (WITH_CODE if with_code else "")
+        return Attempt(name, key, client)
 
-    async def raise_if_locked(self, key: str) -> None:
+    async def raise_if_locked(self, attempt: Attempt) -> None:
         now = self._clock()
-        failures = await self._state.failures(key)
+        failures = await self._state.failures(attempt.key)
         if failures is not None and failures.until > now:
-            raise NameLocked(failures.until - now, "this name is locked")
+            raise self._locked(attempt, failures.until - now)
 
-    async def record_failure(self, key: str) -> Failures:
-        """Count a failure. If the name is locked by now, it is not counted and `NameLocked` is raised."""
-        failures = await self._state.record_failure(key, self._policy, self._clock())
+    async def record_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
+        """Count a failure. If the name is locked by now, `NameLocked` is raised instead of the real outcome."""
+        await self._throttle.record_login_failure(attempt.client.address, solved=attempt.solved)
+        failures = await self._state.record_failure(attempt.key, self._policy, self._clock())
         if failures is None:
-            await self.raise_if_locked(key)
-            raise NameLocked(1, "this name is locked")
-        return failures
+            await self.raise_if_locked(attempt)
+            raise self._locked(attempt, 1)
+        self._audit_failure(attempt, reason)
+        if failures.until:
+            wait = {"seconds": round(failures.until - self._clock())}
+            self._audit.record(
+                Event.LOGIN_LOCKED, attempt.client, user=attempt.user, session=attempt.session, detail=wait
+            )
 
-    async def record_success(self, key: str, username: str, address: str) -> bool:
-        """Clear the failures, and record the source as known; True if that is new, or half its life ago.
+    async def record_success(self, attempt: Attempt) -> None:
+        """Clear the failures, record the source as known, and give back what the address is owed for it.
 
         A code was given beside the right password, so failures with and without one are cleared.
         """
-        await self._state.clear_failures(key)
-        if key.endswith(WITH_CODE):
-            await self._state.clear_failures(key.removesuffix(WITH_CODE))
-        flag = _known_source_flag(name_key(username), address_bucket(address))
+        now, address = self._clock(), attempt.client.address
+        flag = _known_source_flag(attempt.name.key, address_bucket(address))
         # Renewed at half its life, so that everyday logins write nothing.
-        now = self._clock()
-        if await self._state.has_flag(flag, now + KNOWN_SOURCE_SECONDS / 2):
-            return False
-        await self._state.set_flag(flag, now + KNOWN_SOURCE_SECONDS, now)
-        return True
+        known, owing, _ = await asyncio.gather(
+            self._state.has_flag(flag, now + KNOWN_SOURCE_SECONDS / 2),
+            self._throttle.owing(address),
+            self._clear({attempt.key, attempt.key.removesuffix(WITH_CODE)}),
+        )
+        if not known:
+            await self._state.set_flag(flag, now + KNOWN_SOURCE_SECONDS, now)
+        await self._throttle.reward_login(attempt.name, address, owing, is_new=not known)
 
-    async def lockouts(self) -> list[Lockout]:
-        """Locked names, the longest wait first."""
-        found = await self._state.locked(self._clock())
-        return [Lockout(*_parts(each.key), each.failures, each.until) for each in found]
+    async def locked_names(self) -> list[LockedName]:
+        """The longest wait first."""
+        return [
+            LockedName(*_parts(locked.key), locked.failures, locked.until)
+            for locked in await self._state.locked(self._clock())
+        ]
 
-    async def lift(self, username: str, addresses: Iterable[str] = ()) -> int:
+    async def lift(self, name: LoginName, addresses: Iterable[str] = ()) -> int:
         """Clear the failures of a name: wherever it is locked, elsewhere, and at these addresses."""
-        name = name_key(username)
-        keys = {each.key for each in await self._state.locked(self._clock()) if _parts(each.key)[0] == name}
+        locked = await self._state.locked(self._clock())
+        keys = {failures.key for failures in locked if _parts(failures.key)[0] == name.key}
         for source in (ELSEWHERE, *map(address_bucket, addresses)):
-            keys |= {_key(name, source), _key(name, source) + WITH_CODE}
-        return sum([await self._state.clear_failures(key) for key in keys])
+            keys |= {_key(name.key, source), _key(name.key, source) + WITH_CODE}
+        return await self._clear(keys)
+
+    async def _clear(self, keys: Iterable[str]) -> int:
+        return sum(await asyncio.gather(*map(self._state.clear_failures, keys)))
+
+    def _locked(self, attempt: Attempt, wait: float) -> NameLocked:
+        self._audit_failure(attempt, LoginFailure.LOCKED)
+        return NameLocked(wait, "this name is locked")
+
+    def _audit_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
+        self._audit.record(
+            Event.LOGIN_FAILED, attempt.client, user=attempt.user, session=attempt.session, reason=reason
+        )
 
 
-class NoLockout(LoginLockout):
-    """For `LIMITS=off`."""
+class NoLockout(Lockout):
+    """For `LIMITS=off`: failures are recorded and not counted."""
 
-    async def key_for(self, username: str, address: str, *, with_code: bool = False) -> str:  # noqa: ARG002 - one key
-        return ""
+    async def attempt(self, name: LoginName, client: ClientInfo, *, with_code: bool = False) -> Attempt:  # noqa: ARG002 - one key
+        return Attempt(name, "", client)
 
-    async def raise_if_locked(self, key: str) -> None: ...
+    async def raise_if_locked(self, attempt: Attempt) -> None: ...
 
-    async def record_failure(self, key: str) -> Failures:
-        return Failures(key, 0, 0.0, 0, 0.0)
+    async def record_failure(self, attempt: Attempt, reason: LoginFailure) -> None:
+        self._audit_failure(attempt, reason)
 
-    async def record_success(self, key: str, username: str, address: str) -> bool:  # noqa: ARG002 - nothing is known
-        return False
+    async def record_success(self, attempt: Attempt) -> None: ...
 
 
 def _key(name: str, source: str) -> str:

@@ -21,18 +21,19 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_bucket, address_buckets
-from gatehouse.auth.limits.lockout import KNOWN_SOURCE_SECONDS, LOCKOUT_SECONDS, LoginLockout, NoLockout
 from gatehouse.auth.refusals import Refused, TooManyRequests
 from gatehouse.common.bounded_cache import BoundedCache
-from gatehouse.stores.database.users import name_key
 from gatehouse.stores.state.limit_rules import gcra
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from gatehouse.auth.login_name import LoginName
     from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import State
 
+MAX_WAIT_SECONDS = 900  # for failures, of an address or of a name
+KNOWN_SOURCE_SECONDS = 30 * 86_400  # a name's address is known for so long after a login
 SOLVED, UNSOLVED = "login", "unsolved"  # the keys of failed logins by address begin with one of them
 # What a name that logs in gives back of its address's failures, and how often.
 GIVEN_BACK = 3
@@ -54,7 +55,6 @@ class RateLimit(NamedTuple):
 
 class Limits(NamedTuple):
     login_address: Rate
-    login_name: Rate
     login_total: Rate
     captcha_address: Rate
     refresh_address: Rate
@@ -66,7 +66,6 @@ class Throttle:
         self._state = state
         self._clock = clock
         self._limits = limits
-        self.lockout = LoginLockout(state, clock, limits.login_name)
         self._captchas = {times: _LocalRateLimiter(_times(limits.captcha_address, times)) for _, times in IPV6_WIDTHS}
 
     def admit_captcha(self, address: str) -> None:
@@ -104,22 +103,27 @@ class Throttle:
             await self.record_login_failure(address)
             raise
 
-    async def record_login_success(self, key: str, username: str, address: str) -> None:
-        """Clear the failures of the name; give back some of its address, and earn it room if the name is new there."""
-        # The address itself, and no wider network: one account could give back to it from each address within.
+    async def owing(self, address: str) -> list[RateLimit]:
+        """Limits of the address that failures have used, and a success gives back.
+
+        The address itself, and no wider network: one account could give back to it from each address within.
+        """
         limits = [self._login_limits(address, solved=solved)[0] for solved in (True, False)]
-        is_new, levels = await asyncio.gather(self.lockout.record_success(key, username, address), self._levels(limits))
-        owing = [limit for limit, level in zip(limits, levels, strict=True) if level]
+        return [limit for limit, level in zip(limits, await self._levels(limits), strict=True) if level]
+
+    async def reward_login(self, name: LoginName, address: str, owing: Sequence[RateLimit], *, is_new: bool) -> None:
+        """Give back some failures of the address, and earn it room if the name is new there."""
+        if not owing and not is_new:
+            return
         now, source = self._clock(), address_bucket(address)
         # Of several logins at once one sets it: so a name gives once, however often it logs in.
-        given = f"given|{name_key(username)}|{source}"
-        if (owing or is_new) and await self._state.compare_and_set(
-            given, None, "1", now + GIVE_BACK_EVERY_SECONDS, now
-        ):
-            for back, rate in owing:
-                await self._state.add_to_rate(back, -GIVEN_BACK * _interval(rate), _ceiling(rate), now)
-            if is_new:
-                await self._state.add_to_rate(f"names|{source}", self._name_seconds, KNOWN_SOURCE_SECONDS, now)
+        given = f"given|{name.key}|{source}"
+        if not await self._state.compare_and_set(given, None, "1", now + GIVE_BACK_EVERY_SECONDS, now):
+            return
+        for back, rate in owing:
+            await self._state.add_to_rate(back, -GIVEN_BACK * _interval(rate), _ceiling(rate), now)
+        if is_new:
+            await self._state.add_to_rate(f"names|{source}", self._name_seconds, KNOWN_SOURCE_SECONDS, now)
 
     async def admit_to_login_total(self, *, solved: bool) -> None:
         """The limit of all logins together.
@@ -168,19 +172,13 @@ class Throttle:
 
 
 class NoLimits(Throttle):
-    """For `LIMITS=off`."""
-
-    def __init__(self, state: State, clock: Callable[[], float], limits: Limits) -> None:
-        super().__init__(state, clock, limits)
-        self.lockout = NoLockout(state, clock, limits.login_name)
+    """For `LIMITS=off`. What a login earns its address is asked for by `Lockout` alone, which is off then too."""
 
     def admit_captcha(self, address: str) -> None: ...
 
     async def admit_login(self, address: str, *, solved: bool = False) -> None: ...
 
     async def record_login_failure(self, address: str, *, solved: bool = False) -> None: ...
-
-    async def record_login_success(self, key: str, username: str, address: str) -> None: ...
 
     async def admit_to_login_total(self, *, solved: bool) -> None: ...
 
@@ -200,7 +198,7 @@ def _interval(rate: Rate) -> float:
 
 def _ceiling(rate: Rate) -> float:
     """The highest level, so that nobody waits longer than for a locked name; and never below the limit itself."""
-    return rate.seconds + max(LOCKOUT_SECONDS[-1] - _interval(rate), 0.0)
+    return rate.seconds + max(MAX_WAIT_SECONDS - _interval(rate), 0.0)
 
 
 class _LocalRateLimiter:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event
-from gatehouse.common import logs
+from gatehouse.common.logs import log
 from gatehouse.common.user_agent import browser
 from gatehouse.stores.errors import StoreUnavailable
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 NETWORK_BITS = {4: 24, 6: 48}
 RECENT_LIMIT = 50
-
-log = logs.named("gatehouse.login")
 
 
 class RecentLogin(NamedTuple):

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
+from gatehouse.auth.login_name import LoginName
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
 from gatehouse.auth.sessions.proof import Method
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
+    from gatehouse.auth.limits.lockout import Lockout
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.database.users import Profile, Users
@@ -26,12 +28,14 @@ class PasskeyLogin:
         verifier: PasskeyVerifier,
         users: Users,
         throttle: Throttle,
+        lockout: Lockout,
         sessions: Sessions,
         audit: Audit,
     ) -> None:
         self._verifier = verifier
         self._users = users
         self._throttle = throttle
+        self._lockout = lockout
         self._sessions = sessions
         self._audit = audit
 
@@ -43,10 +47,8 @@ class PasskeyLogin:
             except (PasskeyRefused, TicketGone):
                 self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
                 raise
-        session = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
-        username = profile.user.username
-        key = await self._throttle.lockout.key_for(username, client.address)
-        await self._throttle.record_login_success(key, username, client.address)
+        session, _ = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
+        await self._lockout.record_success(await self._lockout.attempt(LoginName.of(profile.user.username), client))
         return session
 
     async def _enabled(self, user: int) -> Profile:

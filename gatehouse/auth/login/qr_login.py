@@ -132,7 +132,7 @@ class QrLogin:
         if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
         methods = confirmed_by_qr(unpack_methods(confirmed.proof))
-        session, evicted = await self._sessions.open_and_evict(confirmed.user, client, methods)
+        session, evicted = await self._sessions.open(confirmed.user, client, methods)
         confirming_lives = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock()) == epoch
         confirming_evicted = confirmed.session in {each.id for each in evicted}
         if session.epoch != epoch or not (confirming_lives or confirming_evicted):

@@ -16,7 +16,7 @@ from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentReq
 if TYPE_CHECKING:
     from gatehouse.auth.factors.code_verifier import CodeVerifier, MatchedCode
     from gatehouse.auth.factors.factor_policy import FactorPolicy
-    from gatehouse.auth.limits.attempts import Attempt, Attempts
+    from gatehouse.auth.limits.lockout import Attempt, Lockout
     from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
     from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.database.passkeys import Passkeys
@@ -39,6 +39,7 @@ class SecondFactor:
         users: Users,
         policy: FactorPolicy,
         tickets: UserTickets,
+        lockout: Lockout,
         audit: Audit,
         public_url: str,
     ) -> None:
@@ -48,6 +49,7 @@ class SecondFactor:
         self._users = users
         self._policy = policy
         self._tickets = tickets
+        self._lockout = lockout
         self._audit = audit
         self._public_url = public_url
 
@@ -70,7 +72,7 @@ class SecondFactor:
         return not self._policy.is_on or self._verifier.is_same(current.user.id, checked.totp, current.totp)
 
     async def require(
-        self, found: Credentials, given: GivenCode, right: MatchedCode | None, attempt: Attempt, attempts: Attempts
+        self, found: Credentials, given: GivenCode, right: MatchedCode | None, attempt: Attempt
     ) -> CodeKind | None:
         """What the login was proven by beside the password; refused if something is missing. Uses the code up."""
         if not self._policy.is_on:
@@ -84,7 +86,7 @@ class SecondFactor:
             )
             raise CodeRequired("no code was sent")
         if right is None or not await self._verifier.use(right):
-            await attempts.record_failure(attempt, LoginFailure.SECOND_FACTOR)
+            await self._lockout.record_failure(attempt, LoginFailure.SECOND_FACTOR)
             raise CredentialsWrong if given.instead_of_captcha else CodeRequired("the code is wrong or used")
         if right.kind is CodeKind.RECOVERY:
             left = await self._factors.recovery_codes_left(found.user.id)

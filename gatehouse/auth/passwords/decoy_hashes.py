@@ -14,11 +14,11 @@ import secrets
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.passwords.hashing import LANES, MEMORY_KIB, PASSES
-from gatehouse.stores.database.users import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gatehouse.auth.login_name import LoginName
     from gatehouse.stores.database.users import Users
 
 RECOUNT_SECONDS = 600.0
@@ -38,12 +38,12 @@ class DecoyHashes:
         self._usual = decoy_argon2()
         self._others: list[tuple[float, str]] = []  # the share of users with such a hash, and a decoy
 
-    async def for_name(self, username: str) -> str:
+    async def for_name(self, name: LoginName) -> str:
         if self._clock() >= self._counted + RECOUNT_SECONDS:
             self._counted = self._clock()
             found = await self._users.other_hashes(OUR_SCHEME_AND_COST, OTHERS_MAX)
             self._others = [(share, decoy_like(example)) for share, example in found]
-        digest = hmac.digest(self._key, name_key(username).encode("utf-8", "replace"), "sha256")
+        digest = hmac.digest(self._key, name.key.encode("utf-8", "replace"), "sha256")
         chosen = int.from_bytes(digest[:8]) / 2**64
         for share, decoy in self._others:
             if chosen < share:

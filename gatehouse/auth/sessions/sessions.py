@@ -62,15 +62,11 @@ class Sessions:
         self._lifetimes = lifetimes
         self._sessions_per_user = sessions_per_user
 
-    async def open(self, user: int, client: ClientInfo, methods: Sequence[str]) -> Session:
-        """`methods` are those that its login was proven by, see `proof.py`."""
-        opened, _ = await self.open_and_evict(user, client, methods)
-        return opened
+    async def open(self, user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
+        """A new session, and the user's oldest beyond the limit, which it has ended.
 
-    async def open_and_evict(
-        self, user: int, client: ClientInfo, methods: Sequence[str]
-    ) -> tuple[Session, Sequence[Session]]:
-        """A new session, and the user's oldest beyond the limit, which it has ended."""
+        `methods` are those that its login was proven by, see `proof.py`.
+        """
         now = self._clock()
         absolute_end = now + self._lifetimes.absolute
         session = Session(

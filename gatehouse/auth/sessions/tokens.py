@@ -18,9 +18,9 @@ from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.jws import encode_claims, encode_header
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
 from gatehouse.auth.sessions.proof import unpack_methods
-from gatehouse.common import logs
 from gatehouse.common.base64url import base64url
 from gatehouse.common.bounded_cache import BoundedCache
+from gatehouse.common.logs import log
 
 if TYPE_CHECKING:
     from gatehouse.auth.keys.key_ring import KeyRing, Signer
@@ -37,7 +37,6 @@ CACHE_SIZE = 20_000
 # Users for whom the log warns once that a claim was left out of their tokens.
 MAX_TRIM_WARNINGS = 1_000
 
-log = logs.named("gatehouse.tokens")
 
 _REFRESH = re.compile(r"1\.(\d{1,19}-[A-Za-z0-9_-]{22})\.(\d{1,10})\.([A-Za-z0-9_-]{43})")
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import StaticPool
 
 from gatehouse.messages import message
-from gatehouse.stores.async_engine import AsyncConnection, AsyncEngine, create_async_engine
 from gatehouse.stores.errors import StoreUnavailable, UnstorableValue
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import func, or_, select
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.database.sql_engine import Database
+
+T = TypeVar("T")
 
 BATCH = 500
 # A page is sparse if it takes at most one in this many hits.
@@ -59,9 +61,8 @@ class UserFilter:
                     users.c.mobile.contains(self.keywords, autoescape=True),
                 )
             )
-            department = (
-                department + 0
-            )  # every entry of ix_users_search is read anyway: by the index on departments it is slower
+            # Every entry of ix_users_search is read anyway: by the index on departments it is slower.
+            department = _without_index(department)
         if self.enabled is not None:
             found.append(users.c.enabled if self.enabled else ~users.c.enabled)
         if self.department is not None:
@@ -84,6 +85,11 @@ class ListedUser:
     roles: tuple[str, ...]  # their names, whether they are enabled or not
 
 
+def _without_index(column: ColumnElement[T]) -> ColumnElement[T]:
+    """A planner hint: the column's value, in a form that no index on the column matches."""
+    return func.coalesce(column, column)
+
+
 class UserSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -100,8 +106,8 @@ class UserSearch:
             keys: list[ColumnElement[Any]] = [SORTS[sort], users.c.id]
             if conditions and (offset + limit) * SPARSE >= total:
                 # Few users match. Walking the index of the order would read nearly every row of the table to filter
-                # it. COALESCE hides that index from the planner, so it filters on the narrow index and sorts the hits.
-                keys = [func.coalesce(key, key) for key in keys]
+                # it. Without it, the planner filters on the narrow index and sorts the hits.
+                keys = [_without_index(key) for key in keys]
             order = [key.desc() for key in keys] if descending else keys
             ids = await db.scalars(select(users.c.id).where(*conditions).order_by(*order).offset(offset).limit(limit))
             return total, await _load_users(db, list(ids))

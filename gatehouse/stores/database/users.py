@@ -154,8 +154,11 @@ class Users:
         return User(*found[0]) if found else None
 
     async def credentials(self, username: str) -> Credentials | None:
-        """User and second factor in one read, so that those without one lose no time at login."""
-        found = await self._database.fetch_rows(_CREDENTIALS, name=name_key(username))
+        return await self.credentials_of(name_key(username))
+
+    async def credentials_of(self, key: str) -> Credentials | None:
+        """User and second factor of a name's key in one read, so that those without one lose no time at login."""
+        found = await self._database.fetch_rows(_CREDENTIALS, name=key)
         if not found:
             return None
         *columns, password_login, totp = found[0]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import column, inspect, select, table
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import create_async_engine
 
-from gatehouse.stores.async_engine import create_async_engine
 from gatehouse.stores.errors import Missing, StoreUnavailable
 
 if TYPE_CHECKING:

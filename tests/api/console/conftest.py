@@ -48,7 +48,7 @@ class FormConsole(Console):
 
     def __init__(self, gatehouse: InProcess) -> None:
         self.gatehouse = gatehouse
-        captcha = gatehouse.service.captcha_challenges.issue(gatehouse.clock())
+        captcha = gatehouse.service.login.captcha_challenges.issue(gatehouse.clock())
         answer = gatehouse.request(
             "POST",
             "/api/v1/auth/login",
@@ -82,7 +82,7 @@ def user(gatehouse: InProcess) -> Callable[..., Console]:
     """Makes a user whose one role gives these perms, and logs in."""
 
     def make(name: str, *perms: str) -> Console:
-        accounts = gatehouse.service.accounts
+        accounts = gatehouse.accounts
         if perms:
             gatehouse.run(accounts.add_role(name.upper(), name, perms))
         new = NewUser(name, name, HASH, 1, 0)

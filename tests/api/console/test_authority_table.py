@@ -24,6 +24,7 @@ from tests.api.console import authority_table
 from tests.api.console.authority_table import BRANCH, KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind
 from tests.api.console.conftest import HASH
 from tests.api.console.test_user_sheets import XLSX, sheet
+from tests.support.accounts import Accounts
 from tests.support.conversation import bearer, login
 from tests.support.local import Local
 
@@ -40,7 +41,7 @@ class Rooms:
 
     def __init__(self, service: Local, client: httpx.Client) -> None:
         self._service = service
-        self._accounts = service.service.accounts
+        self._accounts = Accounts(service.service)
         self._client = client
         self._numbers = itertools.count(1)
         self._names: dict[int, str] = {}
@@ -137,7 +138,9 @@ class Rooms:
         return self._menu(type=MenuType.BUTTON, parent=self.page(), perm=perm)
 
     def _menu(self, **values: Any) -> int:
-        return self._service.run(self._accounts.menu_changes.add(OPERATOR, {"name": "Menu", **values}))
+        return self._service.run(
+            self._service.service.management.menu_changes.add(OPERATOR, {"name": "Menu", **values})
+        )
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def test_a_disabled_department_grants_nothing_from_the_next_request_on(
     clerk = user("clerk", "sys:dept:list", "sys:dept:update")
     console.done("POST", "depts", FORM)
     sales = called(console, "Sales")
-    gatehouse.run(gatehouse.service.accounts.edit_user("clerk", department=int(sales["id"])))
+    gatehouse.run(gatehouse.accounts.edit_user("clerk", department=int(sales["id"])))
     assert clerk.get("users/me")["perms"] != []
     clerk.refused("A0301", "PUT", f"depts/{sales['id']}", FORM | {"status": 0})
     console.done("PUT", f"depts/{sales['id']}", FORM | {"status": 0})
@@ -97,7 +97,7 @@ def test_the_department_of_the_last_administrator_stays_enabled(console: Console
 
 
 def newest(console: Console) -> str:
-    departments = console.gatehouse.run(console.gatehouse.service.accounts.departments.all())
+    departments = console.gatehouse.run(console.gatehouse.service.stores.departments.all())
     return str(max(department.id for department in departments))
 
 

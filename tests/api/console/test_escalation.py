@@ -38,7 +38,7 @@ def test_a_manager_cannot_hand_out_what_the_manager_lacks(console: Console, user
     assert manager.get("roles/options") == [{"value": own, "label": "manager"}]
     manager.done("POST", "users", new | {"roleIds": [own]})
     for code in ("ROOT", "ADMIN2", "FINANCE"):
-        console.gatehouse.run(console.gatehouse.service.accounts.add_role(code, code))
+        console.gatehouse.run(console.gatehouse.accounts.add_role(code, code))
         manager.refused("A0301", "POST", "users", new | {"username": code, "roleIds": [role_id(console, code)]})
     manager.refused("A0301", "PUT", f"roles/{own}", {"name": "m", "code": "ADMIN3"})
     manager.refused("A0301", "PUT", f"roles/{own}", {"name": "m", "code": "MANAGER", "dataScope": 1})
@@ -52,8 +52,8 @@ def test_nobody_touches_somebody_who_holds_more(console: Console, user: Callable
     gatehouse = console.gatehouse
     manager = user("manager", *MANAGES)
     if role == "ROOT":
-        gatehouse.run(gatehouse.service.accounts.add_role("ROOT", "Root"))
-    chief = gatehouse.run(gatehouse.service.accounts.add_user(NewUser("chief", "Chief", HASH, 1, 0), [role]))
+        gatehouse.run(gatehouse.accounts.add_role("ROOT", "Root"))
+    chief = gatehouse.run(gatehouse.accounts.add_user(NewUser("chief", "Chief", HASH, 1, 0), [role]))
     form = {"username": "chief", "nickname": "mine"}
     for caller in (manager, console) if role == "ROOT" else (manager,):
         caller.refused("A0301", "PUT", f"users/{chief}", form)
@@ -75,7 +75,7 @@ def test_a_disabled_role_protects_its_holders_all_the_same(console: Console, use
 
 def test_nobody_but_an_administrator_gives_a_disabled_role_back(console: Console, user: Callable[..., Console]) -> None:
     """Other services go by its code and data scope, so its perms alone do not say what it gives."""
-    accounts = console.gatehouse.service.accounts
+    accounts = console.gatehouse.accounts
     manager = user("manager", *MANAGES, *ROLES)
     console.gatehouse.run(accounts.add_role("FINANCE", "Finance", data_scope=1, enabled=False))
     console.gatehouse.run(accounts.grant("manager", ["FINANCE"]))
@@ -89,7 +89,7 @@ def test_nobody_but_an_administrator_gives_a_disabled_role_back(console: Console
 
 def test_chosen_departments_are_no_way_to_see_more(console: Console, user: Callable[..., Console]) -> None:
     manager = user("manager", *MANAGES, *ROLES)
-    console.gatehouse.run(console.gatehouse.service.accounts.add_role("NARROW", "Narrow", data_scope=5))
+    console.gatehouse.run(console.gatehouse.accounts.add_role("NARROW", "Narrow", data_scope=5))
     form = console.get(f"roles/{role_id(console, 'NARROW')}/form")
     for more in ({"deptIds": [1]}, {"dataScope": 2}, {"dataScope": 3}):
         manager.refused("A0301", "PUT", f"roles/{form['id']}", form | more)
@@ -98,7 +98,7 @@ def test_chosen_departments_are_no_way_to_see_more(console: Console, user: Calla
 
 def test_a_department_is_no_way_around_those_who_hold_more(console: Console, gatehouse: InProcess) -> None:
     """To disable it takes everything from everybody in it, and to enable it gives everything back."""
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     north, off = (gatehouse.run(accounts.add_department(name, 1)) for name in ("North", "Off"))
     gatehouse.run(accounts.edit_department(off, enabled=False))
     gatehouse.run(accounts.add_role("ROOT", "Root"))
@@ -131,7 +131,7 @@ def test_the_last_administrator_stays(console: Console, gatehouse: InProcess) ->
     console.refused("A0301", "PUT", f"roles/{admin['id']}/menus", [])
     console.refused("A0301", "PUT", "depts/1", {"name": "Headquarters", "parentId": 0, "status": 0})
     console.refused("A0301", "DELETE", "users/1")
-    gatehouse.run(gatehouse.service.accounts.add_user(NewUser("heir", "Heir", "", 1, 0), ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.add_user(NewUser("heir", "Heir", "", 1, 0), ["ADMIN"]))
     console.refused("A0301", "PUT", "users/1", own | {"status": 0})  # the heir cannot log in yet
     console.done("PUT", f"users/{id_of(console, 'heir')}/password/reset", password=NEW_PASSWORD)
     console.refused("A0301", "DELETE", "users/1")  # one's own account
@@ -141,7 +141,7 @@ def test_the_last_administrator_stays(console: Console, gatehouse: InProcess) ->
 
 
 def test_root_may_do_everything(console: Console, gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_role("ROOT", "Root"))
     gatehouse.run(accounts.add_role("CLEANER", "Cleaner", ["sys:log:delete"]))
     gatehouse.run(accounts.add_user(NewUser("root", "Root", HASH, 1, 0), ["ROOT"]))
@@ -169,7 +169,7 @@ class Escalation(RuleBasedStateMachine):
     @initialize(held=st.lists(st.sampled_from(CODES), min_size=3, max_size=3))
     def begin(self, held: list[str]) -> None:
         self.gatehouse = InProcess(self.folder / "data")
-        accounts = self.gatehouse.service.accounts
+        accounts = self.gatehouse.accounts
         for code, perms in STARTS.items():
             self.gatehouse.run(accounts.add_role(code, code, perms))
         self.numbers = {
@@ -183,10 +183,16 @@ class Escalation(RuleBasedStateMachine):
 
     def powers(self) -> dict[str, set[str]]:
         """What each user would have if all of its roles were enabled."""
-        accounts = self.gatehouse.service.accounts
-        perms = {role.id: set(expand(role.perms)) for role in self.gatehouse.run(accounts.roles.all())}
+        perms = {
+            role.id: set(expand(role.perms)) for role in self.gatehouse.run(self.gatehouse.service.stores.roles.all())
+        }
         return {
-            name: set().union(*(perms[role] for role in self.gatehouse.run(accounts.user_search.role_ids(number))))
+            name: set().union(
+                *(
+                    perms[role]
+                    for role in self.gatehouse.run(self.gatehouse.service.stores.user_search.role_ids(number))
+                )
+            )
             for name, number in self.numbers.items()
         }
 

@@ -42,7 +42,7 @@ def test_department_and_below_is_stored_as_that_whoever_sends_it(
 ) -> None:
     console = generation(gatehouse)
     console.done("POST", "roles", ROLE | {"dataScope": sent})
-    [role] = [role for role in gatehouse.run(gatehouse.service.accounts.roles.all()) if role.code == "EDITOR"]
+    [role] = [role for role in gatehouse.run(gatehouse.service.stores.roles.all()) if role.code == "EDITOR"]
     assert role.data_scope == DEPARTMENT_AND_BELOW
     assert console.get(f"roles/{role.id}/form")["dataScope"] == sent
 
@@ -100,7 +100,7 @@ def test_consoles_up_to_2_13_read_the_gender_of_a_user_as_a_word(gatehouse: InPr
 
 
 def test_consoles_up_to_2_11_reset_a_password_in_their_own_way(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     ann = gatehouse.run(accounts.add_user(NewUser("ann", "Ann", "", 1, 0), []))
     console = as_2_10(gatehouse)
     assert "sys:user:reset_pwd" in console.get("users/me")["perms"], "2.9 hides the button without it"
@@ -127,14 +127,14 @@ SYSTEM = ["System", "Users", "Roles", "Menus", "Departments", "Log"]
 
 def test_consoles_up_to_2_11_keep_the_pages_that_the_users_roles_show(gatehouse: InProcess) -> None:
     assert side_menu_up_to_2_11(as_2_10(gatehouse)) == {title: ["ADMIN"] for title in SYSTEM}
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_role("ROOT", "Root"))
     gatehouse.run(accounts.add_user(NewUser("root", "Root", HASH, 1, 0), ["ROOT"]))
     assert side_menu_up_to_2_11(Console(gatehouse, "root")) == {title: ["ROOT"] for title in SYSTEM}
 
 
 def test_a_page_names_those_of_the_users_roles_that_show_it_and_nobody_elses(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_role("READER", "Reader", ["sys:log:list"]))
     gatehouse.run(accounts.add_role("CLERK", "Clerk", ["sys:log:query", "sys:dept:list"]))
     gatehouse.run(accounts.add_role("SELLER", "Seller", ["shop:order:ship"]))

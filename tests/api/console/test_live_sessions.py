@@ -68,13 +68,13 @@ def test_without_the_perms_there_is_nothing_to_see(user: User) -> None:
 
 def test_the_perms_of_a_role_are_replaced(gatehouse: InProcess, console: Console, user: User) -> None:
     ann = user("ann", "sys:user:query", "sys:log:delete")
-    role = gatehouse.run(gatehouse.service.accounts.role("ANN")).id
+    role = gatehouse.run(gatehouse.accounts.role("ANN")).id
     shown = console.get(f"roles/{role}/perms")
     assert shown["perms"] == ["sys:log:delete", "sys:user:list"]
     assert {"sys:role:assign", "sys:log:delete"} <= set(shown["known"])
     console.refused("A0301", "PUT", f"roles/{role}/perms", {"perms": []})  # nobody takes what they do not hold
-    owner = gatehouse.run(gatehouse.service.accounts.role("ADMIN")).id
-    gatehouse.run(gatehouse.service.accounts.allow("ADMIN", ["sys:log:delete"]))
+    owner = gatehouse.run(gatehouse.accounts.role("ADMIN")).id
+    gatehouse.run(gatehouse.accounts.allow("ADMIN", ["sys:log:delete"]))
     console.done("PUT", f"roles/{role}/perms", {"perms": ["sys:dept:list", "biz:order:edit"]})
     assert console.get(f"roles/{role}/perms")["perms"] == ["biz:order:edit", "sys:dept:list"]
     assert "sys:user:query" not in ann.get("users/me")["perms"]

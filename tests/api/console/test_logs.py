@@ -65,7 +65,7 @@ def test_a_refused_escalation_is_in_the_log(gatehouse: InProcess, user: Callable
 def test_the_log_says_who_ended_a_session(gatehouse: InProcess, user: Callable[..., Console]) -> None:
     user("clerk")
     console = Console(gatehouse)
-    clerk = gatehouse.run(gatehouse.service.accounts.user("clerk")).user.id
+    clerk = gatehouse.run(gatehouse.accounts.user("clerk")).user.id
     assert console.call("DELETE", f"users/{clerk}/sessions").status == 200
     settled(gatehouse)
     ended = console.get("logs", keywords="session.ended")["list"][0]
@@ -77,7 +77,7 @@ def test_what_was_typed_as_a_command_was_not_done_by_the_user_it_is_about(
     gatehouse: InProcess, language: str, name: str
 ) -> None:
     clerk = NewUser("clerk", "clerk", HASH, 1, 0)
-    gatehouse.run(gatehouse.service.accounts.user_changes.add(OPERATOR, clerk, []))
+    gatehouse.run(gatehouse.service.management.user_changes.add(OPERATOR, clerk, []))
     settled(gatehouse)
     answer = gatehouse.request(
         "GET", "/api/v1/logs", query={"keywords": "user.added"}, token=Console(gatehouse).token,

@@ -72,7 +72,7 @@ def test_perms_from_the_command_line_show_a_page_and_a_checked_button(
 ) -> None:
     clerk = user("clerk", "sys:log:query")  # by its older name
     assert titles(clerk.get("menus/routes")) == ["System", "Log"]
-    role = gatehouse.run(gatehouse.service.accounts.role("CLERK"))
+    role = gatehouse.run(gatehouse.accounts.role("CLERK"))
     log = menu_called(console, "Log")
     [button] = log["children"]
     held = console.get(f"roles/{role.id}/menu-ids")
@@ -84,7 +84,7 @@ def test_an_assignment_grants_and_denies_the_perms_of_its_buttons_and_no_others(
     gatehouse: InProcess, console: Console, user: Callable[..., Console]
 ) -> None:
     clerk = user("clerk", "sys:log:list", "shop:order:ship")
-    role = gatehouse.run(gatehouse.service.accounts.role("CLERK")).id
+    role = gatehouse.run(gatehouse.accounts.role("CLERK")).id
     dept = menu_called(console, "Departments")
     wanted = [int(dept["parentId"]), dept["id"], *[b["id"] for b in dept["children"] if b["perm"] != "sys:dept:delete"]]
     console.done("PUT", f"roles/{role}/menus", wanted)
@@ -103,7 +103,7 @@ def test_a_page_without_buttons_is_shown_to_whom_it_was_given(
     gatehouse: InProcess, console: Console, user: Callable[..., Console]
 ) -> None:
     clerk = user("clerk", "shop:order:ship")
-    role = gatehouse.run(gatehouse.service.accounts.role("CLERK")).id
+    role = gatehouse.run(gatehouse.accounts.role("CLERK")).id
     shop = {"type": "C", "parentId": "0", "name": "Shop", "routePath": "shop", "sort": 2}
     console.done("POST", "menus", shop)
     top = menu_called(console, "Shop")
@@ -125,19 +125,19 @@ def test_nobody_assigns_a_button_whose_perm_they_lack(
     gatehouse: InProcess, console: Console, user: Callable[..., Console]
 ) -> None:
     clerk = user("clerk", "sys:role:assign", "sys:log:list")
-    gatehouse.run(gatehouse.service.accounts.add_role("TEAM", "Team", ["sys:log:list"]))
-    role = gatehouse.run(gatehouse.service.accounts.role("TEAM")).id
+    gatehouse.run(gatehouse.accounts.add_role("TEAM", "Team", ["sys:log:list"]))
+    role = gatehouse.run(gatehouse.accounts.role("TEAM")).id
     add_user = menu_called(console, "Add", menu_called(console, "Users")["id"])
     log = menu_called(console, "Log")
     clerk.refused("A0301", "PUT", f"roles/{role}/menus", [add_user["id"]])
-    assert gatehouse.run(gatehouse.service.accounts.role("TEAM")).perms == ("sys:log:list",)
+    assert gatehouse.run(gatehouse.accounts.role("TEAM")).perms == ("sys:log:list",)
     clerk.done("PUT", f"roles/{role}/menus", [log["id"]])
-    admin = gatehouse.run(gatehouse.service.accounts.role("ADMIN")).id
+    admin = gatehouse.run(gatehouse.accounts.role("ADMIN")).id
     clerk.refused("A0301", "PUT", f"roles/{admin}/menus", [])
 
 
 def test_the_last_administrator_keeps_what_makes_one(gatehouse: InProcess, console: Console) -> None:
-    admin = gatehouse.run(gatehouse.service.accounts.role("ADMIN")).id
+    admin = gatehouse.run(gatehouse.accounts.role("ADMIN")).id
     answer = console.call("PUT", f"roles/{admin}/menus", [])
     assert answer.status >= 400
     assert "sys:user:create" in console.get("users/me")["perms"]
@@ -158,8 +158,8 @@ def test_a_menu_is_made_read_changed_and_deleted(console: Console) -> None:
 
 
 def test_the_perm_of_a_button_is_roots_with_the_next_request(console: Console, gatehouse: InProcess) -> None:
-    gatehouse.run(gatehouse.service.accounts.add_role("ROOT", "Root"))
-    gatehouse.run(gatehouse.service.accounts.grant("admin", ["ROOT"]))
+    gatehouse.run(gatehouse.accounts.add_role("ROOT", "Root"))
+    gatehouse.run(gatehouse.accounts.grant("admin", ["ROOT"]))
 
     def shop_perms() -> list[str]:
         return [perm for perm in console.get("users/me")["perms"] if perm.startswith("shop:")]
@@ -225,7 +225,7 @@ def test_links_open_in_a_new_tab_or_in_a_frame(console: Console) -> None:
     console.done("POST", "menus", link | {"name": "Top", "parentId": "0"})
     by_title = {node["meta"]["title"]: node for node in flat(console.get("menus/routes"))}
     assert "Tab" not in by_title, "it has to be assigned first"
-    role = console.gatehouse.run(console.gatehouse.service.accounts.role("ADMIN")).id
+    role = console.gatehouse.run(console.gatehouse.accounts.role("ADMIN")).id
     everything = [menu["id"] for menu in flat(console.get("menus"))]
     console.done("PUT", f"roles/{role}/menus", everything)
     routes = console.get("menus/routes")
@@ -270,7 +270,7 @@ def test_older_consoles_read_and_send_their_own_words(gatehouse: InProcess, cons
 def test_release_0_1_gets_the_menus_once(tmp_path: Any) -> None:
     with InProcess(tmp_path / "data") as gatehouse:
         before = Console(gatehouse).get("menus")
-        gatehouse.run(gatehouse.service.accounts.menu_changes.delete(OPERATOR, int(before[0]["children"][4]["id"])))
+        gatehouse.run(gatehouse.service.management.menu_changes.delete(OPERATOR, int(before[0]["children"][4]["id"])))
     with InProcess(tmp_path / "data") as gatehouse:
         names = [page["name"] for page in Console(gatehouse).get("menus")[0]["children"]]
     assert names == ["Users", "Roles", "Menus", "Departments"], "a second start adds nothing"

@@ -35,7 +35,7 @@ def test_the_own_profile_is_changed_field_by_field(console: Console) -> None:
 def test_the_picture_of_those_without_one_is_not_stored_when_it_comes_back(console: Console) -> None:
     before = console.get("users/profile")
     console.done("PUT", "users/profile", {"nickname": "Boss", "avatar": before["avatar"], "gender": 1})
-    user = console.gatehouse.run(console.gatehouse.service.accounts.user("admin")).user
+    user = console.gatehouse.run(console.gatehouse.accounts.user("admin")).user
     assert user.avatar == ""
 
 

@@ -40,7 +40,7 @@ def gatehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
 def nobody(gatehouse: InProcess) -> str:
     """The token of a user who holds no perm at all."""
     new = NewUser("nobody", "nobody", hash_password(PASSWORD), 1, 0)
-    gatehouse.run(gatehouse.service.accounts.users.add(new))
+    gatehouse.run(gatehouse.service.stores.users.add(new))
     return str(gatehouse.login("nobody").data["accessToken"])
 
 

@@ -29,7 +29,7 @@ class People:
 
     def __init__(self, gatehouse: InProcess) -> None:
         self._gatehouse = gatehouse
-        self._accounts = gatehouse.service.accounts
+        self._accounts = gatehouse.accounts
 
     def role(self, code: str, *perms: str, **values: Any) -> None:
         self._gatehouse.run(self._accounts.add_role(code, code.title(), perms, **values))
@@ -281,7 +281,7 @@ def test_an_administrator_administers_the_perms_of_other_services(console: Conso
 def test_the_perms_of_gatehouse_itself_are_granted_by_those_who_have_them(
     console: Console, gatehouse: InProcess, people: People, perm: str
 ) -> None:
-    gatehouse.run(gatehouse.service.accounts.deny("ADMIN", ["sys:config:list"]))
+    gatehouse.run(gatehouse.accounts.deny("ADMIN", ["sys:config:list"]))
     people.role("EMPTY")
     role = role_id(console, "EMPTY")
     message = console.refused(REFUSED, "PUT", f"roles/{role}/perms", {"perms": [perm]})

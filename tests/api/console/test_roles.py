@@ -118,7 +118,9 @@ def test_every_change_is_in_the_trail_with_who_and_what(console: Console, gateho
     console.done("PUT", f"roles/{role}", EDITOR | {"name": "Chief", "dataScope": 5, "deptIds": [1]})
     console.done("DELETE", f"roles/{role}")
     gatehouse.run(gatehouse.service.audit.stop())
-    entries = gatehouse.run(gatehouse.service.audit_trail.read(events=["role.added", "role.changed", "role.deleted"]))
+    entries = gatehouse.run(
+        gatehouse.service.stores.audit_trail.read(events=["role.added", "role.changed", "role.deleted"])
+    )
     told = [(entry.event, entry.actor, entry.detail) for entry in entries if "EDITOR" in (entry.detail or "")]
     assert told == [
         ("role.added", 1, '{"role":"EDITOR","perms":[]}'),

@@ -96,7 +96,7 @@ def test_names_that_must_wait_are_listed_and_let_in(limited: InProcess) -> None:
         assert gatehouse.login("ghost", "wrong password").code == "A0210"
         console.done("DELETE", "lockouts", {"name": "nobody waits here"})
         gatehouse.run(gatehouse.service.audit.stop())
-        lifted = gatehouse.run(gatehouse.service.audit_trail.read(events=["limit.lifted"]))
+        lifted = gatehouse.run(gatehouse.service.stores.audit_trail.read(events=["limit.lifted"]))
         assert [(event.actor, event.detail) for event in lifted] == [(1, '{"name":"Ghost"}')]
 
 

@@ -23,7 +23,7 @@ LINK = "/api/v1/auth/password-link"
 
 @pytest.fixture
 def ann(gatehouse: InProcess) -> int:
-    return int(gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", HASH, 1, 0.0))))
+    return int(gatehouse.run(gatehouse.accounts.add_user(NewUser("ann", "Ann", HASH, 1, 0.0))))
 
 
 def with_app(gatehouse: InProcess) -> None:
@@ -46,7 +46,7 @@ def add_passkey(gatehouse: InProcess, user: int) -> None:
         created=0.0,
         last_used=None,
     )
-    gatehouse.run(Passkeys(gatehouse.service.database).add(passkey))
+    gatehouse.run(Passkeys(gatehouse.service.stores.database).add(passkey))
 
 
 async def execute(database: Database, statement: str) -> None:
@@ -141,7 +141,7 @@ def test_links_and_their_use_are_recorded(console: Console, gatehouse: InProcess
     ticket = link_for(console, ann)
     use(gatehouse, ticket)
     gatehouse.run(gatehouse.service.audit.stop())
-    events = gatehouse.run(gatehouse.service.audit_trail.read(newest=5, user=ann))
+    events = gatehouse.run(gatehouse.service.stores.audit_trail.read(newest=5, user=ann))
     told = {(event.event, event.actor) for event in events if event.event.startswith("password")}
     assert told == {("password_link.made", 1), ("password.changed", None)}
     assert ticket[:40] not in repr(events)
@@ -164,9 +164,9 @@ def test_a_reset_is_whole_and_recorded_or_does_nothing(console: Console, gatehou
     add_passkey(gatehouse, ann)
     before = console.get(f"users/{ann}/second-factor")
     service = gatehouse.service
-    gatehouse.run(execute(service.database, "ALTER TABLE passkeys RENAME TO elsewhere"))
+    gatehouse.run(execute(service.stores.database, "ALTER TABLE passkeys RENAME TO elsewhere"))
     assert console.call("DELETE", f"users/{ann}/second-factor").status >= 500
-    gatehouse.run(execute(service.database, "ALTER TABLE elsewhere RENAME TO passkeys"))
+    gatehouse.run(execute(service.stores.database, "ALTER TABLE elsewhere RENAME TO passkeys"))
     assert console.get(f"users/{ann}/second-factor") == before
     assert console.call("DELETE", f"users/{ann}/second-factor").data == {"removed": ["totp", "passkey"]}
     assert service.audit.counts["factor.reset", ""] == 2
@@ -202,7 +202,7 @@ def test_a_link_is_void_once_its_maker_may_not_make_it(
     gatehouse: InProcess, user: Callable[..., Console], ann: int, change: str
 ) -> None:
     """Or a link made for a newcomer would set the password of the administrator that the newcomer has become."""
-    helper, accounts = user("helper", "sys:user:reset-password"), gatehouse.service.accounts
+    helper, accounts = user("helper", "sys:user:reset-password"), gatehouse.accounts
     ticket, kept = link_for(helper, ann), link_for(Console(gatehouse), ann)
     if change == "the user gets more":
         gatehouse.run(accounts.grant("ann", ["ADMIN"]))

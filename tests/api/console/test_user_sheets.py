@@ -140,7 +140,7 @@ def test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody(
     change: str,
     code: str,
 ) -> None:
-    clerk, accounts = user("clerk", "sys:user:import"), gatehouse.service.accounts
+    clerk, accounts = user("clerk", "sys:user:import"), gatehouse.accounts
     read = user_sheets.read_sheet_apart
     [role] = gatehouse.run(accounts.user("clerk")).roles
 
@@ -157,7 +157,7 @@ def test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody(
 def test_an_export_is_recorded_with_who_took_it(console: Console, gatehouse: InProcess) -> None:
     assert console.call("GET", "users/export").status == 200
     gatehouse.run(gatehouse.service.audit.stop())
-    [event] = gatehouse.run(gatehouse.service.audit_trail.read(newest=5, events=["users.exported"]))
+    [event] = gatehouse.run(gatehouse.service.stores.audit_trail.read(newest=5, events=["users.exported"]))
     assert (event.actor, event.detail) == (1, '{"users":1}')
 
 
@@ -170,7 +170,7 @@ def test_older_consoles_name_the_department_in_the_query(console: Console) -> No
 
 
 def test_an_export_holds_what_the_search_finds_and_executes_nothing(console: Console, gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_user(NewUser("ann", "=1+1", HASH, 1, 0, mobile="+86 138", email="a@b"), ["ADMIN"]))
     gatehouse.run(accounts.add_user(NewUser("bob", "@SUM(A1)", HASH, 1, 0, enabled=False)))
     answer = console.call("GET", "users/export", pageNum="1", pageSize="1")

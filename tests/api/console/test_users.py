@@ -92,7 +92,7 @@ def test_the_list_says_who_has_a_password_and_when_they_last_logged_in(gatehouse
     rows = {row["username"]: row for row in console.get("users")["list"]}
     assert {name: row["hasPassword"] for name, row in rows.items()} == {"ann": False, "bob": True, "admin": True}
     assert (rows["ann"]["lastLoginTime"], rows["bob"]["lastLoginTime"]) == ("", "2030-03-20 17:46:40")
-    trail = gatehouse.service.audit_trail
+    trail = gatehouse.service.stores.audit_trail
     assert gatehouse.run(trail.prune(gatehouse.clock() + 1))
     [bob] = console.get("users", keywords="bob")["list"]
     assert bob["lastLoginTime"] == "2030-03-20 17:46:40", "the trail is pruned, and the login is still known"
@@ -124,7 +124,7 @@ def test_what_a_change_leaves_out_stays(console: Console) -> None:
 
 
 def test_lists_are_searched_filtered_sorted_and_paged(gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     north = gatehouse.run(accounts.add_department("North", 1))
     for number, name in enumerate(["Bea", "Cem", "Dora", "Emil"]):
         gatehouse.clock.move(86_400)
@@ -194,7 +194,7 @@ def test_a_reset_follows_the_policy_and_ends_the_sessions(console: Console, user
 
 @pytest.fixture
 def everything_logged() -> None:
-    logs.configure("debug", "json", cached=False)
+    logs.configure("debug", "json")
 
 
 def test_a_password_in_the_query_reaches_no_log(
@@ -214,7 +214,7 @@ def test_a_password_in_the_query_reaches_no_log(
     logs.flush()
     told = "".join(capfd.readouterr()) + caplog.text
     assert "password.changed" in told, "the log is there"
-    told += str(list(gatehouse.run(gatehouse.service.audit_trail.read(newest=50))))
+    told += str(list(gatehouse.run(gatehouse.service.stores.audit_trail.read(newest=50))))
     for secret in (NEW_PASSWORD, "ann-ann-ann-secret", "tulip"):
         assert secret not in told
 
@@ -290,7 +290,7 @@ def test_every_change_is_in_the_trail_with_who_and_what(console: Console, gateho
     console.done("PUT", f"users/{user}/password/reset", password=NEW_PASSWORD)
     console.done("DELETE", f"users/{user}")
     gatehouse.run(gatehouse.service.audit.stop())
-    entries = gatehouse.run(gatehouse.service.audit_trail.read(user=int(user)))
+    entries = gatehouse.run(gatehouse.service.stores.audit_trail.read(user=int(user)))
     assert [entry.event for entry in entries] == [
         "user.added", "user.changed", "user.disabled", "password.changed", "user.deleted",
     ]  # fmt: skip
@@ -300,7 +300,7 @@ def test_every_change_is_in_the_trail_with_who_and_what(console: Console, gateho
 
 
 def test_of_two_edits_at_once_one_wins_as_a_whole(console: Console, gatehouse: InProcess) -> None:
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     for code in "ABCD":
         gatehouse.run(accounts.add_role(code, code))
     ids = {code: role_id(console, code) for code in "ABCD"}

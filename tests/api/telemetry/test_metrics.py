@@ -163,7 +163,7 @@ def test_metrics_do_not_tell_which_names_exist(public: Local) -> None:
         typed("user", "add", "gone", "--password-stdin", stdin=PASSWORD).done()
         typed("user", "disable", "gone").done()
         passkeys_only = add_user(public, "passkeys-only")
-        with_stores(public, lambda service: change_user(service.database, passkeys_only, password_login=False))
+        with_stores(public, lambda service: change_user(service.stores.database, passkeys_only, password_login=False))
         grown = []
         client.post(LOGIN, json=credentials(client, password="wrong"))
         for name in ("admin", "nobody", "gone", "passkeys-only"):

@@ -92,7 +92,9 @@ def test_five_wrong_codes_end_an_enrolment(person: Person) -> None:
     person.enrol()
     service = person.gatehouse.service
     person.gatehouse.run(service.audit.stop())
-    told = [event for event in person.gatehouse.run(service.audit_trail.read(newest=9)) if "enrolment" in event.event]
+    told = [
+        event for event in person.gatehouse.run(service.stores.audit_trail.read(newest=9)) if "enrolment" in event.event
+    ]
     assert [(event.event, event.user, event.detail) for event in told] == [
         ("enrolment.failed", 1, f'{{"left":{left}}}') for left in (4, 3, 2, 1, 0)
     ]
@@ -172,7 +174,7 @@ def test_what_is_stored_opens_nothing_without_the_master_secret(person: Person) 
     person.enrol()
     stored = person.gatehouse.run(person.gatehouse.service.factors.enrolment._factors.totp(1))
     assert stored is not None
-    vault = person.gatehouse.service.factors.vault
+    vault = person.gatehouse.service.factors.totp_secrets
     assert len(vault.open(1, stored.sealed)) == 20
     person.gatehouse.service.key_ring.secrets = (b"x" * 32,)
     with pytest.raises(WrongSecret):

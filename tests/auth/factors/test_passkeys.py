@@ -77,7 +77,7 @@ def log_in(gatehouse: InProcess, made: Authenticator) -> Answer:
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data", issuer=ISSUER) as running:
-        running.run(running.service.accounts.add_user(NewUser("plain", "Plain", hash_password(PASSWORD), 1, 0)))
+        running.run(running.accounts.add_user(NewUser("plain", "Plain", hash_password(PASSWORD), 1, 0)))
         yield running
 
 
@@ -325,7 +325,7 @@ def test_a_new_password_takes_the_old_one_and_leaves_the_factors_as_they_are(per
 def test_an_enrolment_ticket_is_void_once_there_is_a_passkey(tmp_path: Path) -> None:
     path = "/api/v1/auth/enrolment"
     with InProcess(tmp_path / "data", issuer=ISSUER, second_factor_roles="ADMIN") as gatehouse:
-        accounts, new = gatehouse.service.accounts, NewUser("plain", "Plain", hash_password(PASSWORD), 1, 0)
+        accounts, new = gatehouse.accounts, NewUser("plain", "Plain", hash_password(PASSWORD), 1, 0)
         gatehouse.run(accounts.add_user(new))
         gatehouse.run(accounts.grant("plain", ["ADMIN"]))
         body = {"ticket": gatehouse.login("plain").headers["enrolment-ticket"]}
@@ -340,7 +340,7 @@ def test_a_disabled_user_is_refused(person: Person) -> None:
     made = device()
     plain = Person(person.gatehouse, "plain")
     plain.register(made)
-    person.gatehouse.run(person.gatehouse.service.accounts.disable_user("plain"))
+    person.gatehouse.run(person.gatehouse.accounts.disable_user("plain"))
     assert log_in(person.gatehouse, made).code == "A0210"
 
 
@@ -396,5 +396,7 @@ def test_deep_client_data_is_refused(person: Person, nested: str) -> None:
 
 
 def test_the_library_is_loaded_for_nobody_who_has_no_passkey() -> None:
-    code = "import sys, gatehouse.api.app, gatehouse.service; sys.exit(bool({'webauthn', 'segno'} & set(sys.modules)))"
+    code = (
+        "import sys, gatehouse.api.app, gatehouse.composition; sys.exit(bool({'webauthn', 'segno'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

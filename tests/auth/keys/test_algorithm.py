@@ -165,7 +165,7 @@ def test_a_key_of_an_algorithm_that_only_a_later_release_knows_is_passed_over(da
     with start(data, Clock(), "EdDSA") as node:
         tokens = node.login().data
         later = replace(new_key(node.service.key_ring.secrets[0], "ES256", node.clock()), algorithm="ML-DSA-65")
-        node.run(Keys(node.service.database).add(later))
+        node.run(Keys(node.service.stores.database).add(later))
         node.run(node.service.key_ring.load())
         assert node.me(tokens["accessToken"]).status == 200
         assert later.kid not in jwks(node)

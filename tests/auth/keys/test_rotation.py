@@ -99,19 +99,19 @@ def test_an_old_key_is_published_until_its_last_token_has_expired_and_then_delet
     one.clock.move(1)
     reload(one, other)
     assert published(one) == published(other) == {new.kid}
-    assert [key.kid for key in one.run(Keys(one.service.database).all())] == [new.kid]
+    assert [key.kid for key in one.run(Keys(one.service.stores.database).all())] == [new.kid]
 
 
 def test_a_key_is_replaced_at_its_age_by_exactly_one_node(nodes: tuple[InProcess, InProcess]) -> None:
     one, other = nodes
     reload(one, other)
-    assert len(one.run(Keys(one.service.database).all())) == 1
+    assert len(one.run(Keys(one.service.stores.database).all())) == 1
     one.clock.move(MAX_AGE)
     tokens = one.login().data
     # Both find the key too old before either has done anything about it.
     one.run(one.service.key_rotation.rotate_if_due())
     other.run(other.service.key_rotation.rotate_if_due())
-    keys = one.run(Keys(one.service.database).all())
+    keys = one.run(Keys(one.service.stores.database).all())
     assert [key.signs_until is None for key in keys] == [False, True]
     assert other.me(tokens["accessToken"]).status == 200
 
@@ -181,10 +181,10 @@ def test_the_secret_is_replaced_by_one_command_under_running_nodes(
     for node in nodes:
         for each in (tokens, by_new, by_old):
             assert node.me(each["accessToken"]).status == 200
-    captcha = one.service.captcha_challenges.issue(one.clock())
-    assert other.service.captcha_challenges.decode(captcha.id, one.clock()) == captcha
-    captcha = other.service.captcha_challenges.issue(one.clock())
-    assert one.service.captcha_challenges.decode(captcha.id, one.clock()) == captcha
+    captcha = one.service.login.captcha_challenges.issue(one.clock())
+    assert other.service.login.captcha_challenges.decode(captcha.id, one.clock()) == captcha
+    captcha = other.service.login.captcha_challenges.issue(one.clock())
+    assert one.service.login.captcha_challenges.decode(captcha.id, one.clock()) == captcha
     assert one.refresh(by_old["refreshToken"]).status == 200
 
     # A key made now is sealed under the new secret, and both open it.

@@ -25,7 +25,7 @@ def office(gatehouse: InProcess, people: int) -> list[str]:
     hashed = hash_password(PASSWORD)
     names = [f"person{n}" for n in range(people)]
     for name in names:
-        gatehouse.run(gatehouse.service.accounts.add_user(NewUser(name, name, hashed, 1, 0)))
+        gatehouse.run(gatehouse.accounts.add_user(NewUser(name, name, hashed, 1, 0)))
     return names
 
 
@@ -163,7 +163,7 @@ def test_who_solves_no_captcha_keeps_nobody_out_who_does(tmp_path: Path, without
 def test_an_address_that_must_wait_cannot_try_one_picture_again_and_again(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", limits="on", limit_login_address="1/minute") as gatehouse:
         assert gatehouse.login(address=OFFICE, changes={"captchaCode": "zzzz"}).code == "A0240"
-        picture = gatehouse.service.captcha_challenges.issue(gatehouse.clock())
+        picture = gatehouse.service.login.captcha_challenges.issue(gatehouse.clock())
         wrong = {"captchaId": picture.id, "captchaCode": "zzzz"}
         assert gatehouse.login(address=OFFICE, changes=wrong).code == "A0502"
         again = gatehouse.login(address="198.51.100.7", changes={"captchaId": picture.id})

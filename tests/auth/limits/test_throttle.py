@@ -88,11 +88,11 @@ def test_parallel_wrong_guesses_count_as_many_as_they_are(gatehouse: InProcess) 
 def test_a_burst_that_holds_the_right_guess_learns_no_more_than_a_row_of_guesses(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, lockout = HashPool.check, gatehouse.service.throttle.lockout
+    check, lockout = HashPool.check, gatehouse.service.lockout
 
     async def right_one_last(pool: HashPool, stored: str, password: str) -> PasswordCheck:
         if password == PASSWORD:
-            await async_wait_until(lockout.lockouts, "the wrong guesses lock the name")
+            await async_wait_until(lockout.locked_names, "the wrong guesses lock the name")
         return await check(pool, stored, password)
 
     monkeypatch.setattr(HashPool, "check", right_one_last)
@@ -226,7 +226,7 @@ def test_made_up_captchas_use_up_nothing_that_all_share(tmp_path: Path) -> None:
 
 def test_a_name_that_needs_no_captcha_uses_up_nothing_that_all_share(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", limits="on", limit_login_total="2/minute", hash_queue=500) as gatehouse:
-        gatehouse.run(gatehouse.service.accounts.edit_user("admin", captcha_exempt=True))
+        gatehouse.run(gatehouse.accounts.edit_user("admin", captcha_exempt=True))
         for n in range(6):
             without = {"captchaId": "", "captchaCode": ""}
             assert gatehouse.login(address=f"198.51.100.{n}", password="wrong", changes=without).code == "A0210"

@@ -94,7 +94,7 @@ def test_a_place_is_stored_as_a_digest() -> None:
 
 def test_places_of_a_user_are_bounded(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(login_places, "PLACES_PER_USER", 3)
-    store = LoginPlaces(gatehouse.service.database)
+    store = LoginPlaces(gatehouse.service.stores.database)
     seen = [gatehouse.run(store.record(1, f"place {number}", float(number))) for number in range(6)]
     assert seen == [False, True, True, True, True, True]
     assert gatehouse.run(store.record(1, "place 5", 6.0)) is False

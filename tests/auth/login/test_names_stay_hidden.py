@@ -26,9 +26,9 @@ def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
         tmp_path / "data", limits="on", limit_login_name="3/minute", limit_login_address="1000/minute"
     ) as running:
         for name in NAMES[:3]:
-            user = running.run(running.service.accounts.add_user(NewUser(name, name, hash_password(PASSWORD), 1, 0)))
-        running.run(change_user(running.service.database, user, password_login=False))
-        running.run(running.service.accounts.disable_user("disabled"))
+            user = running.run(running.accounts.add_user(NewUser(name, name, hash_password(PASSWORD), 1, 0)))
+        running.run(change_user(running.service.stores.database, user, password_login=False))
+        running.run(running.accounts.disable_user("disabled"))
         running.login("warm-up", "wrong")  # counts the bcrypt users, once in ten minutes
         yield running
 
@@ -57,7 +57,7 @@ def test_a_login_takes_the_same_work_for_every_name(
     """The time is what the work takes: hashes of one cost, questions to state, questions to the accounts."""
     hashed: list[str] = []
     asked: list[str] = []
-    check, fetch_rows = hash_pool.verify_password, gatehouse.service.database.fetch_rows
+    check, fetch_rows = hash_pool.verify_password, gatehouse.service.stores.database.fetch_rows
 
     def counted(stored: str, password: str) -> PasswordCheck:
         hashed.append(stored.rpartition("$")[0].rpartition("$")[0])
@@ -70,14 +70,16 @@ def test_a_login_takes_the_same_work_for_every_name(
 
     monkeypatch.setattr(hash_pool, "verify_password", counted)
     monkeypatch.setattr(hash_pool, "STARVED_SECONDS", math.inf)  # on a busy machine a hash may be done twice
-    monkeypatch.setattr(type(gatehouse.service.database), "fetch_rows", lambda _self, query, **v: looked_up(query, **v))
+    monkeypatch.setattr(
+        type(gatehouse.service.stores.database), "fetch_rows", lambda _self, query, **v: looked_up(query, **v)
+    )
     works = []
     for name in NAMES:
         for _ in range(failures):
             gatehouse.login(name, "wrong")
         hashed.clear(), asked.clear()
-        before = Counter(gatehouse.service.state.counts())
+        before = Counter(gatehouse.service.stores.state.counts())
         gatehouse.login(name, "wrong")
-        works.append((list(hashed), list(asked), Counter(gatehouse.service.state.counts()) - before))
+        works.append((list(hashed), list(asked), Counter(gatehouse.service.stores.state.counts()) - before))
     assert all(work == works[0] for work in works)
     assert len(works[0][0]) == (0 if failures else 1)

@@ -27,7 +27,7 @@ PHONE = {"address": "198.51.100.9", "headers": {"User-Agent": "Mozilla/5.0 (Andr
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data", issuer="https://login.localhost/sso") as running:
-        running.run(running.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        running.run(running.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
         yield running
 
 
@@ -159,7 +159,7 @@ def test_a_user_disabled_meanwhile_gets_nothing(gatehouse: InProcess, ticket: st
     phone = gatehouse.login("ann").data["accessToken"]
     on_phone(gatehouse, "scan", ticket, phone)
     on_phone(gatehouse, "confirm", ticket, phone)
-    gatehouse.run(gatehouse.service.accounts.disable_user("ann"))
+    gatehouse.run(gatehouse.accounts.disable_user("ann"))
     assert exchange(gatehouse, ticket).code == "A0242"
 
 
@@ -169,7 +169,7 @@ def test_what_ended_sessions_confirmed_is_void(gatehouse: InProcess, ticket: str
     stolen = gatehouse.login("ann").data["accessToken"]
     on_phone(gatehouse, "scan", ticket, stolen)
     on_phone(gatehouse, "confirm", ticket, stolen)
-    accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
+    accounts, sessions = gatehouse.accounts, gatehouse.service.sessions
     user = gatehouse.run(accounts.user("ann")).user.id
     if end == "logout":
         gatehouse.logout(stolen)
@@ -188,8 +188,8 @@ def test_what_ends_sessions_during_the_exchange_leaves_none(
     stolen = gatehouse.login("ann").data["accessToken"]
     on_phone(gatehouse, "scan", ticket, stolen)
     on_phone(gatehouse, "confirm", ticket, stolen)
-    accounts, sessions = gatehouse.service.accounts, gatehouse.service.sessions
-    open_session = sessions.open_and_evict
+    accounts, sessions = gatehouse.accounts, gatehouse.service.sessions
+    open_session = sessions.open
 
     async def slow_open(user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
         if end == "new password":
@@ -200,7 +200,7 @@ def test_what_ends_sessions_during_the_exchange_leaves_none(
             await sessions.end_all(user, SessionEndReason.OPERATOR, ClientInfo())
         return await open_session(user, client, methods)
 
-    monkeypatch.setattr(sessions, "open_and_evict", slow_open)
+    monkeypatch.setattr(sessions, "open", slow_open)
     assert exchange(gatehouse, ticket).code == "A0242"
     assert gatehouse.run(sessions.of_user(gatehouse.run(accounts.user("ann")).user.id)) == []
 
@@ -233,7 +233,7 @@ def test_of_a_thousand_exchanges_one_opens_a_session(gatehouse: InProcess, ticke
 
 
 def test_asking_for_a_ticket_writes_nothing(gatehouse: InProcess) -> None:
-    before = dict(gatehouse.service.state.counts())
+    before = dict(gatehouse.service.stores.state.counts())
     for _ in range(20):
         assert gatehouse.request("POST", f"{PATH}/generate", **DESK).status == 200
-    assert dict(gatehouse.service.state.counts()) == before
+    assert dict(gatehouse.service.stores.state.counts()) == before

@@ -29,13 +29,13 @@ HASHED = hash_password(PASSWORD)
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
-        running.run(running.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
+        running.run(running.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
         yield running
 
 
 def add_administrator(gatehouse: InProcess) -> None:
     """A second one, so that the first can be disabled."""
-    gatehouse.run(gatehouse.service.accounts.add_user(NewUser("second", "Second", HASHED, 1, 0), ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.add_user(NewUser("second", "Second", HASHED, 1, 0), ["ADMIN"]))
 
 
 def enrolled(gatehouse: InProcess) -> tuple[App, list[str]]:
@@ -118,7 +118,7 @@ def test_a_code_in_the_captcha_field_fails_like_a_wrong_password(gatehouse: InPr
 
 def test_the_captcha_is_used_up_all_the_same(gatehouse: InProcess) -> None:
     app, _ = enrolled(gatehouse)
-    captcha = gatehouse.service.captcha_challenges.issue(gatehouse.clock())
+    captcha = gatehouse.service.login.captcha_challenges.issue(gatehouse.clock())
     first = gatehouse.login(changes={"captchaId": captcha.id, "captchaCode": app.code()})
     assert first.status == 200
     gatehouse.clock.move(30)
@@ -188,8 +188,10 @@ def test_codes_without_a_picture_lock_only_further_ones(tmp_path: Path) -> None:
         assert gatehouse.login(address=unknown, changes={"otpCode": app.code()}).status == 200
         assert with_code(codes[0], known) == "00000"
         assert with_code(codes[1], "198.51.100.7") == "A0211"
-        assert [lockout.source for lockout in gatehouse.run(gatehouse.service.lockouts.all())] == ["elsewhere (code)"]
-        assert gatehouse.run(gatehouse.service.lockouts.lift(OPERATOR, "admin")) == 1
+        assert [lockout.source for lockout in gatehouse.run(gatehouse.service.management.locked_names.all())] == [
+            "elsewhere (code)"
+        ]
+        assert gatehouse.run(gatehouse.service.management.locked_names.lift(OPERATOR, "admin")) == 1
         assert with_code(codes[1], "198.51.100.7") == "00000"
 
 
@@ -203,7 +205,7 @@ def test_who_solves_captchas_finds_the_hash_queue_open(tmp_path: Path, answer: s
             people = [gatehouse.attempt("admin" if n % 2 else "plain") for n in range(12)]
             return list(await asyncio.gather(*flood, *people))
 
-        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
+        gatehouse.run(gatehouse.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
         answers = gatehouse.run(storm())
         assert {answer.status for answer in answers[90:]} == {200}
         assert {answer.code for answer in answers[:90]} <= {"A0210", "A0240", "B0210"}
@@ -246,7 +248,7 @@ def test_a_code_of_an_app_that_is_replaced_during_a_login_opens_nothing(
     before, enrolment = sessions(gatehouse), gatehouse.service.factors.enrolment
 
     async def replace() -> None:
-        await gatehouse.service.factor_administration.reset(OPERATOR, 1)
+        await gatehouse.service.management.user_factors.reset(OPERATOR, 1)
         new = App((await enrolment.begin_for(1, "admin")).secret, gatehouse.clock)
         await enrolment.confirm(1, new.code(), ClientInfo())
 
@@ -259,7 +261,9 @@ def test_a_password_login_that_is_switched_off_during_a_login_opens_nothing(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = gatehouse.login("plain", "not it")
-    during(monkeypatch, "check", gatehouse, lambda: change_user(gatehouse.service.database, 1, password_login=False))
+    during(
+        monkeypatch, "check", gatehouse, lambda: change_user(gatehouse.service.stores.database, 1, password_login=False)
+    )
     refused = gatehouse.login()
     assert (refused.status, refused.content) == (wrong.status, wrong.content)
     assert sessions(gatehouse) == 0
@@ -283,7 +287,7 @@ def test_a_new_master_secret_during_a_login_refuses_nobody(
 def test_a_disabled_user_is_told_nothing(gatehouse: InProcess) -> None:
     app, _ = enrolled(gatehouse)
     add_administrator(gatehouse)
-    gatehouse.run(gatehouse.service.accounts.disable_user("admin"))
+    gatehouse.run(gatehouse.accounts.disable_user("admin"))
     assert gatehouse.login().code == "A0210"
     assert in_captcha_field(gatehouse, app.code()).code == "A0210"
 
@@ -328,7 +332,7 @@ def test_who_must_have_one_is_led_to_enrol(tmp_path: Path, rule: dict[str, str])
 
 def test_roles_that_need_none_log_in_as_before(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", second_factor_roles="ADMIN") as gatehouse:
-        gatehouse.run(gatehouse.service.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
+        gatehouse.run(gatehouse.accounts.add_user(NewUser("plain", "Plain", HASHED, 1, 0)))
         assert gatehouse.login("plain").status == 200
         assert gatehouse.login().code == "A0220"
 
@@ -338,7 +342,7 @@ def test_an_enrolment_ticket_dies_with_time_password_and_user(tmp_path: Path) ->
         return gatehouse.request("POST", "/api/v1/auth/enrolment", body={"ticket": ticket}).code
 
     with InProcess(tmp_path / "data", second_factor="required") as gatehouse:
-        accounts = gatehouse.service.accounts
+        accounts = gatehouse.accounts
         add_administrator(gatehouse)
         ticket = gatehouse.login().headers["enrolment-ticket"]
         assert begin(ticket) == "00000"
@@ -382,7 +386,7 @@ def test_settings_that_contradict_each_other_are_refused() -> None:
 def test_a_login_without_a_factor_asks_the_stores_no_more_than_before(gatehouse: InProcess) -> None:
     """Two reads of the user: before the password is hashed, and after. And nothing else of the accounts."""
     asked: list[str] = []
-    database = gatehouse.service.database
+    database = gatehouse.service.stores.database
     fetch_rows = database.fetch_rows
 
     async def counted(query: object, **values: object) -> object:
@@ -402,11 +406,11 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
 ) -> None:
     """Unknown, plain, enrolled and passkey only, the password right or wrong: the time is what the work takes."""
     enrolled(gatehouse)
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     only = gatehouse.run(accounts.add_user(NewUser("passkeys", "Passkeys", HASHED, 1, 0)))
-    gatehouse.run(change_user(gatehouse.service.database, only, password_login=False))
+    gatehouse.run(change_user(gatehouse.service.stores.database, only, password_login=False))
     asked: list[str] = []
-    fetch_rows, unseal = gatehouse.service.database.fetch_rows, TotpSecrets.open
+    fetch_rows, unseal = gatehouse.service.stores.database.fetch_rows, TotpSecrets.open
 
     async def looked_up(_database: object, query: object, **values: object) -> object:
         if "outbox" not in str(query):  # asked for every two seconds, whoever logs in
@@ -417,16 +421,16 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
         asked.append("unseal")
         return unseal(vault, user, sealed)
 
-    monkeypatch.setattr(type(gatehouse.service.database), "fetch_rows", looked_up)
+    monkeypatch.setattr(type(gatehouse.service.stores.database), "fetch_rows", looked_up)
     monkeypatch.setattr(TotpSecrets, "open", opened)
     in_captcha_field(gatehouse, code, "warm-up")  # counts the bcrypt users, once in ten minutes
     works = []
     for name in ("nobody", "plain", "admin", "passkeys"):
         for password in ("not it", PASSWORD):
             asked.clear()
-            before = Counter(gatehouse.service.state.counts())
+            before = Counter(gatehouse.service.stores.state.counts())
             assert in_captcha_field(gatehouse, code, name, password).code == "A0210"
-            works.append((list(asked), Counter(gatehouse.service.state.counts()) - before))
+            works.append((list(asked), Counter(gatehouse.service.stores.state.counts()) - before))
     assert "unseal" in works[0][0]
     assert works == works[:1] * 8
 

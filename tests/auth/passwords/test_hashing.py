@@ -28,11 +28,11 @@ def gatehouse(tmp_path: Path, engines: None) -> Iterator[InProcess]:
 
 
 def add(gatehouse: InProcess, name: str, hashed: str) -> None:
-    gatehouse.run(gatehouse.service.accounts.add_user(NewUser(name, name, hashed, 1, 0)))
+    gatehouse.run(gatehouse.accounts.add_user(NewUser(name, name, hashed, 1, 0)))
 
 
 def stored(gatehouse: InProcess, name: str) -> str:
-    return gatehouse.run(gatehouse.service.accounts.user(name)).user.password_hash
+    return gatehouse.run(gatehouse.accounts.user(name)).user.password_hash
 
 
 def test_new_hashes_are_argon2id_at_the_agreed_cost(real_hash_cost: None) -> None:

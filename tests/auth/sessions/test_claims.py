@@ -70,10 +70,10 @@ def test_data_scopes_come_from_the_enabled_roles_and_their_chosen_departments(tm
     with InProcess(tmp_path / "data", token_claims="youlai") as gatehouse:
 
         async def arrange() -> None:
-            accounts = gatehouse.service.accounts
+            accounts = gatehouse.accounts
             for code in ("ALL", "CHOSEN", "OFF"):
-                await accounts.roles.add(code, code, ())
-            async with gatehouse.service.database.writing() as db:
+                await gatehouse.service.stores.roles.add(code, code, ())
+            async with gatehouse.service.stores.database.writing() as db:
                 for code, scope in (("ALL", 1), ("CHOSEN", 5), ("OFF", 1)):
                     await db.execute(roles.update().where(roles.c.code == code).values(data_scope=scope))
                 await db.execute(roles.update().where(roles.c.code == "OFF").values(enabled=False))
@@ -90,7 +90,7 @@ def test_data_scopes_come_from_the_enabled_roles_and_their_chosen_departments(tm
 
 def test_a_user_without_any_role_gets_the_narrowest_data_scope(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", token_claims="youlai") as gatehouse:
-        accounts = gatehouse.service.accounts
+        accounts = gatehouse.accounts
         gatehouse.run(accounts.add_user(NewUser("other", "Other", hash_password(PASSWORD), 1, 0), ["ADMIN"]))
         gatehouse.run(accounts.revoke("admin", ["ADMIN"]))
         claims = parts(gatehouse.login().data["accessToken"])[1]
@@ -106,13 +106,15 @@ def test_a_scope_that_is_unknown_or_chooses_nothing_is_the_narrowest(scope: int)
 def test_a_token_never_outgrows_a_header_line_and_works_whatever_is_left_out(tmp_path: Path, algorithm: str) -> None:
     settings = {"token_perms": "on", "token_claims": "youlai", "signing_algorithm": algorithm}
     with InProcess(tmp_path / "data", **settings) as gatehouse:
-        accounts = gatehouse.service.accounts
+        accounts = gatehouse.accounts
 
         def grow(number: int, perms: int) -> dict[str, Any]:
             code = f"ROLE-{number:02d}-" + "x" * 40
-            gatehouse.run(accounts.roles.add(code, code, [f"shop:{code}:{perm}" for perm in range(perms)]))
+            gatehouse.run(
+                gatehouse.service.stores.roles.add(code, code, [f"shop:{code}:{perm}" for perm in range(perms)])
+            )
             gatehouse.run(accounts.grant("admin", [code]))
-            gatehouse.run(gatehouse.service.state.raise_epochs([1], gatehouse.clock()))
+            gatehouse.run(gatehouse.service.stores.state.raise_epochs([1], gatehouse.clock()))
             token = gatehouse.login().data["accessToken"]
             assert len(token) <= MAX_TOKEN_LENGTH
             assert gatehouse.me(token).status == 200

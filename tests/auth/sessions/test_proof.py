@@ -25,7 +25,7 @@ DESK = {"address": "192.0.2.7"}
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     """The role ADMIN needs a second factor; ann holds no role yet."""
     with InProcess(tmp_path / "data", **NEEDS_FACTOR) as running:
-        running.run(running.service.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
+        running.run(running.accounts.add_user(NewUser("ann", "Ann", hash_password(PASSWORD), 1, 0)))
         yield running
 
 
@@ -69,7 +69,7 @@ def test_tokens_and_sessions_say_how_they_were_proven(gatehouse: InProcess) -> N
 
 def test_a_role_that_needs_a_factor_ends_a_session_without_one_on_the_next_request(gatehouse: InProcess) -> None:
     tokens = gatehouse.login("ann").data
-    gatehouse.run(gatehouse.service.accounts.grant("ann", ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.grant("ann", ["ADMIN"]))
     refused = gatehouse.me(tokens["accessToken"])
     assert (refused.status, refused.code) == (401, "A0230")
     assert "second factor" in refused.json["msg"]
@@ -79,7 +79,7 @@ def test_a_role_that_needs_a_factor_ends_a_session_without_one_on_the_next_reque
 
 def test_at_a_refresh_as_well(gatehouse: InProcess) -> None:
     tokens = gatehouse.login("ann").data
-    gatehouse.run(gatehouse.service.accounts.grant("ann", ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.grant("ann", ["ADMIN"]))
     refused = gatehouse.refresh(tokens["refreshToken"])
     assert (refused.status, refused.code) == (401, "A0231")
     assert "second factor" in refused.json["msg"]
@@ -93,18 +93,18 @@ def test_a_qr_code_carries_no_further_than_the_session_that_confirms_it(gatehous
     ticket = {"ticket": gatehouse.request("POST", f"{path}/generate", **DESK).data["ticket"]}
     gatehouse.request("POST", f"{path}/scan", body=ticket, token=phone)
     gatehouse.request("POST", f"{path}/confirm", body=ticket, token=phone)
-    gatehouse.run(gatehouse.service.accounts.grant("ann", ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.grant("ann", ["ADMIN"]))
     refused = gatehouse.request("POST", f"{path}/login", body=ticket, **DESK)
     assert (refused.status, refused.code) == (400, "A0220")
     assert "second factor" in refused.json["msg"]
-    ann = gatehouse.run(gatehouse.service.accounts.user("ann")).user.id
+    ann = gatehouse.run(gatehouse.accounts.user("ann")).user.id
     assert len(gatehouse.run(gatehouse.service.sessions.of_user(ann))) == 1, "only the phone's own"
 
 
 def test_a_session_with_a_factor_keeps_its_rights(gatehouse: InProcess) -> None:
     app = enrol_ann(gatehouse)
     tokens = gatehouse.login("ann", changes={"otpCode": app.code()}).data
-    gatehouse.run(gatehouse.service.accounts.grant("ann", ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.grant("ann", ["ADMIN"]))
     assert gatehouse.me(tokens["accessToken"]).data["roles"] == ["ADMIN"]
     tokens = gatehouse.refresh(tokens["refreshToken"]).data
     desk = by_qr_code(gatehouse, tokens["accessToken"]).data
@@ -131,6 +131,6 @@ def test_a_session_of_the_first_release_counts_by_the_factor_of_its_user(
     changes = {"otpCode": enrol_ann(gatehouse).code()} if has_factor else {}
     monkeypatch.setattr("gatehouse.auth.sessions.sessions.pack_methods", lambda _methods: "")
     tokens = gatehouse.login("ann", changes=changes).data
-    gatehouse.run(gatehouse.service.accounts.grant("ann", ["ADMIN"]))
+    gatehouse.run(gatehouse.accounts.grant("ann", ["ADMIN"]))
     assert gatehouse.me(tokens["accessToken"]).status == (200 if has_factor else 401)
     assert gatehouse.refresh(tokens["refreshToken"]).status == (200 if has_factor else 401)

@@ -72,7 +72,7 @@ class SessionRules(RuleBasedStateMachine):
         self.used: set[str] = set()  # codes that were accepted; of one app no two near each other are equal
         for name in NAMES:
             new = NewUser(name, name, HASHED, 1, self.clock())
-            self.gatehouse.run(self.gatehouse.service.accounts.add_user(new))
+            self.gatehouse.run(self.gatehouse.accounts.add_user(new))
 
     def teardown(self) -> None:
         if hasattr(self, "gatehouse"):
@@ -128,8 +128,8 @@ class SessionRules(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def reset_the_factor(self, name: str) -> None:
-        number = self.gatehouse.run(self.gatehouse.service.accounts.user(name)).user.id
-        removed = self.gatehouse.run(self.gatehouse.service.factor_administration.reset(OPERATOR, number))
+        number = self.gatehouse.run(self.gatehouse.accounts.user(name)).user.id
+        removed = self.gatehouse.run(self.gatehouse.service.management.user_factors.reset(OPERATOR, number))
         assert removed == (["totp"] if self.apps.pop(name, None) else [])
 
     @rule(session=sessions, behind=st.sampled_from([0, 0, 0, 1, 1, 2, 5]))
@@ -180,19 +180,19 @@ class SessionRules(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def disable(self, name: str) -> None:
-        self.gatehouse.run(self.gatehouse.service.accounts.disable_user(name))
+        self.gatehouse.run(self.gatehouse.accounts.disable_user(name))
         self.enabled[name] = False
         for session in self.models:
             session.ended |= session.name == name
 
     @rule(name=st.sampled_from(NAMES))
     def enable(self, name: str) -> None:
-        self.gatehouse.run(self.gatehouse.service.accounts.enable_user(name))
+        self.gatehouse.run(self.gatehouse.accounts.enable_user(name))
         self.enabled[name] = True
 
     @rule(name=st.sampled_from(NAMES))
     def set_the_password(self, name: str) -> None:
-        self.gatehouse.run(self.gatehouse.service.accounts.set_password(name, HASHED))
+        self.gatehouse.run(self.gatehouse.accounts.set_password(name, HASHED))
         for session in self.models:
             session.ended |= session.name == name
 
@@ -250,7 +250,7 @@ def test_a_reused_token_ends_its_session_even_if_the_worker_dies_right_after(
     gatehouse.clock.move(GRACE + 1)
     with monkeypatch.context() as killed:
         for operation in ("end_session", "end_sessions_of"):
-            killed.setattr(gatehouse.service.state, operation, AsyncMock(side_effect=StoreUnavailable("killed")))
+            killed.setattr(gatehouse.service.stores.state, operation, AsyncMock(side_effect=StoreUnavailable("killed")))
         gatehouse.refresh(first["refreshToken"])
     assert gatehouse.me(second["accessToken"]).code == "A0230"
     assert gatehouse.refresh(second["refreshToken"]).code == "A0231"
@@ -274,7 +274,7 @@ def test_a_refresh_that_cannot_be_answered_uses_nothing_up(
 
 def test_roles_and_perms_are_read_anew_and_show_on_the_next_request(gatehouse: InProcess) -> None:
     tokens = gatehouse.login().data
-    accounts = gatehouse.service.accounts
+    accounts = gatehouse.accounts
     gatehouse.run(accounts.add_role("AUDITOR", "Auditor", ["sys:trail:read"]))
     assert "sys:trail:read" not in gatehouse.me(tokens["accessToken"]).data["perms"]
     gatehouse.run(accounts.grant("admin", ["AUDITOR"]))
@@ -291,10 +291,10 @@ def test_a_lost_raise_of_the_epoch_is_caught_by_the_time_limit(gatehouse: InProc
     """As if the process had been killed between the commit and the raise."""
     tokens = gatehouse.login().data
     assert gatehouse.me(tokens["accessToken"]).status == 200
-    gatehouse.run(change_user(gatehouse.service.database, 1, enabled=False))
+    gatehouse.run(change_user(gatehouse.service.stores.database, 1, enabled=False))
     gatehouse.clock.move(61)
     assert gatehouse.me(tokens["accessToken"]).code == "A0230"
-    gatehouse.run(change_user(gatehouse.service.database, 1, enabled=True))
+    gatehouse.run(change_user(gatehouse.service.stores.database, 1, enabled=True))
     assert gatehouse.me(tokens["accessToken"]).code == "A0230", "its session has ended with it"
 
 
@@ -336,7 +336,7 @@ def test_changing_the_password_needs_the_current_one_and_ends_the_other_sessions
 
 
 def test_nobody_ends_the_session_of_another(gatehouse: InProcess) -> None:
-    gatehouse.run(gatehouse.service.accounts.add_user(NewUser("ann", "Ann", HASHED, 1, 0)))
+    gatehouse.run(gatehouse.accounts.add_user(NewUser("ann", "Ann", HASHED, 1, 0)))
     hers, mine = gatehouse.login("ann").data["accessToken"], gatehouse.login().data["accessToken"]
     [her_session] = gatehouse.request("GET", "/api/v1/users/me/sessions", token=hers).data["sessions"]
     path = f"/api/v1/users/me/sessions/{her_session['id']}"

@@ -24,17 +24,20 @@ CONNECT_SECONDS = 2.0
 # Bounds what the server runs for a client that has gone. PostgreSQL does not count the wait for a standby at commit.
 STATEMENT_MILLISECONDS = 5_000
 
-_SETTINGS = {
-    "search_path": SEARCH_PATH,
-    "default_transaction_isolation": "read committed",
-    "statement_timeout": str(STATEMENT_MILLISECONDS),
-    # Every table is read by key, so the best plan is known: by index, planned once. A plan that was made while a table
-    # was empty would scan the whole table when it is full.
+# Every table is read by key, so the best plan is known. A plan that was made while a table was empty would scan the
+# whole table when it is full.
+_PLAN_ONCE_AND_BY_INDEX = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "jit": "off",
+}
+SERVER_SETTINGS = {
+    "search_path": SEARCH_PATH,
+    "default_transaction_isolation": "read committed",
+    "statement_timeout": str(STATEMENT_MILLISECONDS),
+    **_PLAN_ONCE_AND_BY_INDEX,
 }
 # A commit that waits for a standby is left alone: terminated, it would show before the standby has it, and a repeated
 # logout would be acknowledged that a failover can still undo. So these are counted instead, and bounded.
@@ -81,7 +84,7 @@ class Connection:
             driver = await asyncpg.connect(
                 url,
                 timeout=CONNECT_SECONDS,
-                server_settings={**_SETTINGS, "application_name": name},
+                server_settings={**SERVER_SETTINGS, "application_name": name},
                 statement_cache_size=0,
                 target_session_attrs="read-write",
             )

@@ -1,0 +1,73 @@
+"""The management of accounts: for consoles, for the command line, and for users themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.perms import is_administrator_role
+from gatehouse.management.account_change import Effects
+from gatehouse.management.activity_log import ActivityLog
+from gatehouse.management.departments import DepartmentChanges
+from gatehouse.management.live_sessions import LiveSessions
+from gatehouse.management.locked_names import Lockouts
+from gatehouse.management.menus import MenuChanges
+from gatehouse.management.password_links import PasswordLinks
+from gatehouse.management.roles import RoleChanges
+from gatehouse.management.self_service import SelfService
+from gatehouse.management.user_factors import FactorAdministration
+from gatehouse.management.users import UserChanges
+from gatehouse.stores.database.transactions import AccountTransactions
+
+if TYPE_CHECKING:
+    from gatehouse.composition.shared_parts import SharedParts
+
+
+class ManagementServices:
+    def __init__(self, shared: SharedParts) -> None:
+        stores, sessions, audit, clock = shared.stores, shared.sessions, shared.audit, shared.clock
+        transactions = AccountTransactions(stores.database, is_administrator_role)
+        self.effects = Effects(
+            transactions=transactions,
+            outbox=shared.outbox,
+            state=stores.state,
+            sessions=sessions,
+            audit=audit,
+            clock=clock,
+        )
+        self.user_changes = UserChanges(transactions, self.effects, shared.hash_pool)
+        self.role_changes = RoleChanges(self.effects)
+        self.department_changes = DepartmentChanges(self.effects)
+        self.menu_changes = MenuChanges(self.effects)
+        self.self_service = SelfService(
+            sessions=sessions,
+            changes=self.user_changes,
+            hashes=shared.hash_pool,
+            throttle=shared.throttle,
+            reauthentication=shared.reauthentication,
+            clock=clock,
+        )
+        self.password_links = PasswordLinks(
+            ring=shared.key_ring,
+            users=stores.users,
+            changes=self.user_changes,
+            hashes=shared.hash_pool,
+            throttle=shared.throttle,
+            audit=audit,
+            clock=clock,
+            page=f"{shared.settings.public_url}/set-password",
+        )
+        self.user_factors = FactorAdministration(
+            factors=stores.factors, passkeys=stores.passkeys, users=stores.users, changes=self.user_changes
+        )
+        self.locked_names = Lockouts(
+            lockout=shared.lockout, users=stores.users, changes=self.user_changes, sessions=sessions, audit=audit
+        )
+        self.live_sessions = LiveSessions(
+            days=stores.login_days,
+            users=stores.users,
+            sessions=sessions,
+            changes=self.user_changes,
+            clock=clock,
+            absolute_lifetime=shared.settings.session_max,
+        )
+        self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

@@ -1,0 +1,61 @@
+"""What the parts of `auth/` and `management/` are built from: stores, clock, audit trail, keys, limits, sessions."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from gatehouse.auth.audit import Audit
+from gatehouse.auth.factors.reauthentication import Reauthentication
+from gatehouse.auth.keys.key_ring import KeyRing
+from gatehouse.auth.limits.lockout import Lockout, NoLockout
+from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
+from gatehouse.auth.outbox import Outbox
+from gatehouse.auth.passwords.hash_pool import HashPool
+from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
+from gatehouse.composition.stores import Stores
+from gatehouse.settings.master_secret import read_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatehouse.settings import Settings
+
+
+class SharedParts:
+    def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
+        secrets = read_secrets(settings)
+        self.settings = settings
+        self.clock = clock
+        self.stores = Stores(settings)
+        self.audit = Audit(self.stores.audit_trail, clock)
+        self.outbox = Outbox(self.stores.outbox, self.audit, clock)
+        self.key_ring = KeyRing(self.stores.signing_keys, secrets, clock, token_ttl=settings.access_ttl)
+        self.hash_pool = HashPool(_hash_threads(settings), settings.hash_queue)
+        self.throttle = (Throttle if settings.limits else NoLimits)(self.stores.state, clock, _limits(settings))
+        self.lockout = (Lockout if settings.limits else NoLockout)(
+            state=self.stores.state,
+            throttle=self.throttle,
+            audit=self.audit,
+            clock=clock,
+            limit=settings.limit_login_name,
+        )
+        lifetimes = Lifetimes(settings.refresh_ttl, settings.session_max, settings.refresh_grace)
+        self.sessions = Sessions(self.stores.state, self.audit, clock, lifetimes, settings.sessions_per_user)
+        self.reauthentication = Reauthentication(
+            users=self.stores.users, hashes=self.hash_pool, lockout=self.lockout, sessions=self.sessions, clock=clock
+        )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        login_address=settings.limit_login_address,
+        login_total=settings.limit_login_total,
+        captcha_address=settings.limit_captcha_address,
+        refresh_address=settings.limit_refresh_address,
+        password_user=settings.limit_password_user,
+    )
+
+
+def _hash_threads(settings: Settings) -> int:
+    return settings.hash_threads or max(1, (os.cpu_count() or 1) // settings.workers)
