@@ -27,6 +27,8 @@ class Code(NamedTuple):
 def read_code(typed: str | None) -> Code | None:
     """The code that was typed, with or without spaces, in full-width digits too; None if it is neither kind."""
     text = "".join(unicodedata.normalize("NFKC", typed or "").split())
+    if len(text) < totp.DIGITS:
+        return None
     if len(text) == totp.DIGITS and text.isascii() and text.isdigit():
         return Code(CodeKind.TOTP, text)
     normal = recovery.normalize(text)

@@ -17,6 +17,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatehouse.auth.passwords import hash_memory as malloc
@@ -38,15 +39,13 @@ STARVED_SECONDS = 0.3
 CHECK_SECONDS = 0.1
 
 
+@dataclass(slots=True, eq=False)
 class _Job:
-    __slots__ = ("future", "loop", "settled", "values", "work")
-
-    def __init__(self, work: Callable[..., Any], values: tuple[str, ...], loop: asyncio.AbstractEventLoop) -> None:
-        self.work = work
-        self.values = values
-        self.loop = loop
-        self.future: asyncio.Future[Any] = loop.create_future()
-        self.settled = False
+    work: Callable[..., Any]
+    values: tuple[str, ...]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    settled: bool = False
 
 
 class HashPool:
@@ -113,10 +112,10 @@ class HashPool:
                 del self._reserved_by[name]
 
     async def _run(self, work: Callable[..., T], *values: str) -> T:
-        if self.pending >= self._threads + self._queue:
+        if len(self._jobs) >= self._threads + self._queue:
             raise TooBusy(RETRY_AFTER_SECONDS, "the hash queue is full")
         loop = asyncio.get_running_loop()
-        job = _Job(work, values, loop)
+        job = _Job(work, values, loop, loop.create_future())
         if not self._jobs:
             self._progress = loop.time()
         # Removed when the work is done, not when the caller goes away: an abandoned hash still costs.
