@@ -1,4 +1,4 @@
-package main
+package verify
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
 	"math"
 	"net/http"
 	"strings"
@@ -14,149 +13,207 @@ import (
 	"time"
 )
 
-const maxSilence = 5 * time.Second
+const (
+	reconnectAfter = 500 * time.Millisecond
+	// maxLeeway is the most that a token is accepted after its expiry.
+	maxLeeway = 120 * time.Second
+)
 
-// EndedSessions follows the sessions that end: a logout is known within a second, and a request costs a look into a
-// map. Gatehouse writes to the stream every second. After five seconds of silence every request is refused
-// (503), and a stream that falls five seconds behind is opened again. Otherwise a thief could cut the connection or
-// hold its events back, and use a stolen token after the logout.
-type EndedSessions struct {
-	url, serviceKey, position string
-	caughtUp                  chan struct{}
-	started                   time.Time
-	leastLag                  float64 // seconds between the two clocks, by the fastest event of this connection
-	keep                      float64 // seconds, only ever raised: older tokens may live longer than newer ones
+// endedSessions follows the sessions that end: a logout is known within a second, and a request costs a look into a
+// map. Gatehouse writes to the stream every second. After maxSilence without an event the feed is out of date, and a
+// stream that falls so far behind is opened again. Otherwise a thief could cut the connection or hold its events
+// back, and use a stolen token after the logout.
+type endedSessions struct {
+	url, serviceKey string
+	maxSilence      time.Duration
+	failOpen        bool
+	outages         *outageLog
+	stop            context.Context
+
+	started  time.Time
+	caughtUp chan struct{} // closed when all that ended so far is known
+	onceRead sync.Once
+	position string
+	leastLag float64 // seconds between the two clocks, by the fastest event of this connection
+	keep     float64 // seconds, only ever raised: older tokens may live longer than newer ones
 
 	lock          sync.RWMutex
 	ended         map[string]float64 // session: when it ended
 	missingBefore float64
 	heard         time.Time
+	problem       error
 }
 
-// NewEndedSessions returns when all that ended so far is known, or after five seconds without it.
-func NewEndedSessions(gatehouse, serviceKey string) *EndedSessions {
-	e := &EndedSessions{
-		url:        gatehouse + "/events/ended-sessions/stream",
-		serviceKey: serviceKey,
-		caughtUp:   make(chan struct{}, 1),
-		started:    time.Now(),
-		ended:      map[string]float64{},
-	}
+func (e *endedSessions) start() {
+	e.started = time.Now()
+	e.caughtUp = make(chan struct{})
+	e.ended = map[string]float64{}
+	e.problem = errors.New("it has not been read yet")
 	go e.run()
+}
+
+// wait returns when all that ended before the start is known, or when maxSilence has passed without it.
+func (e *endedSessions) wait(ctx context.Context) {
 	select {
 	case <-e.caughtUp:
-	case <-time.After(maxSilence):
+		return
+	default:
 	}
-	return e
+	timeout := time.NewTimer(time.Until(e.started.Add(e.maxSilence)))
+	defer timeout.Stop()
+	select {
+	case <-e.caughtUp:
+	case <-timeout.C:
+	case <-ctx.Done():
+	}
 }
 
-// Has says whether the session has ended, or may have. An error means that it cannot be known.
-func (e *EndedSessions) Has(session string, issued time.Time) (bool, error) {
+func (e *endedSessions) fresh() bool {
 	e.lock.RLock()
 	defer e.lock.RUnlock()
-	if _, found := e.ended[session]; found {
-		return true, nil
-	}
-	if time.Since(e.heard) > maxSilence {
-		return false, errors.New("the feed of ended sessions is stale")
-	}
-	return float64(issued.Unix()) < e.missingBefore, nil
+	return time.Since(e.heard) <= e.maxSilence
 }
 
-func (e *EndedSessions) run() {
-	for {
-		if err := e.follow(); err != nil {
-			log.Print("ended sessions: ", err)
+// check fails with ErrInvalid if the session has ended, or may have; with ErrUnavailable if that cannot be known.
+func (e *endedSessions) check(session string, issued time.Time) error {
+	e.lock.RLock()
+	defer e.lock.RUnlock()
+	if _, ended := e.ended[session]; ended {
+		return fmt.Errorf("%w: the session has ended", ErrInvalid)
+	}
+	if e.failOpen {
+		return nil
+	}
+	if time.Since(e.heard) > e.maxSilence {
+		return fmt.Errorf("%w: the feed of ended sessions is out of date: %w", ErrUnavailable, e.problem)
+	}
+	if float64(issued.Unix()) < e.missingBefore {
+		return fmt.Errorf("%w: the session may have ended: the feed has a gap", ErrInvalid)
+	}
+	return nil
+}
+
+func (e *endedSessions) run() {
+	for e.stop.Err() == nil {
+		err := e.follow()
+		if err == nil {
+			err = errors.New("the stream has ended")
 		}
-		time.Sleep(500 * time.Millisecond)
+		e.lock.Lock()
+		e.problem = err
+		e.lock.Unlock()
+		if e.stop.Err() == nil && !e.fresh() {
+			e.outages.failed(err)
+		}
+		select {
+		case <-e.stop.Done():
+		case <-time.After(reconnectAfter):
+		}
 	}
 }
 
-func (e *EndedSessions) follow() error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	silence := time.AfterFunc(maxSilence, cancel)
+func (e *endedSessions) follow() error {
+	ctx, cancel := context.WithCancelCause(e.stop)
+	defer cancel(nil)
+	silence := time.AfterFunc(e.maxSilence, func() { cancel(fmt.Errorf("silent for %s", e.maxSilence)) })
 	defer silence.Stop()
-	question, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url, nil)
+	answer, err := e.open(ctx)
 	if err != nil {
-		return err
-	}
-	question.Header.Set("Authorization", "Bearer "+e.serviceKey)
-	if e.position == "" {
-		question.URL.RawQuery = "after=oldest"
-	} else {
-		question.Header.Set("Last-Event-ID", e.position)
-	}
-	answer, err := http.DefaultClient.Do(question)
-	if err != nil {
-		return err
+		return causeOf(ctx, err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusUnauthorized {
-		return errors.New("the feed answers 401: check the service key")
-	}
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the feed answers %s", answer.Status)
-	}
 	e.leastLag = math.Inf(1)
 	event := map[string]string{}
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() {
-		if name, value, _ := strings.Cut(lines.Text(), ": "); name != "" {
-			event[name] = value
+		if name, value, _ := strings.Cut(lines.Text(), ":"); name != "" {
+			event[name] = strings.TrimPrefix(value, " ")
 		} else if event["data"] != "" {
 			if err := e.take(event["event"], event["id"], []byte(event["data"])); err != nil {
 				return err
 			}
-			silence.Reset(maxSilence)
+			silence.Reset(e.maxSilence)
 			clear(event)
 		}
 	}
-	return lines.Err()
+	return causeOf(ctx, lines.Err())
 }
 
-func (e *EndedSessions) take(name, id string, data []byte) error {
-	var told struct {
+func (e *endedSessions) open(ctx context.Context) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+e.serviceKey)
+	request.Header.Set("Accept", "text/event-stream")
+	if e.position == "" {
+		request.URL.RawQuery = "after=oldest"
+	} else {
+		request.Header.Set("Last-Event-ID", e.position)
+	}
+	answer, err := client.Do(request)
+	if err != nil || answer.StatusCode == http.StatusOK {
+		return answer, err
+	}
+	answer.Body.Close()
+	if answer.StatusCode == http.StatusUnauthorized {
+		return nil, errors.New("HTTP 401: check the service key")
+	}
+	return nil, fmt.Errorf("HTTP %d", answer.StatusCode)
+}
+
+func causeOf(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (e *endedSessions) take(name, id string, data []byte) error {
+	var event struct {
 		Session       string  `json:"sid"`
 		At            float64 `json:"at"`
 		MissingBefore float64 `json:"missing_before"`
 		Keep          float64 `json:"keep"`
 	}
-	if err := json.Unmarshal(data, &told); err != nil {
+	if err := json.Unmarshal(data, &event); err != nil {
 		return err
 	}
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	switch name {
 	case "ended":
-		e.ended[told.Session] = told.At
+		e.ended[event.Session] = event.At
 	case "gap":
-		e.missingBefore = max(e.missingBefore, told.MissingBefore)
+		e.missingBefore = max(e.missingBefore, event.MissingBefore)
 	case "position":
-		if err := e.refuseLate(told.At); err != nil {
+		if err := e.refuseLate(event.At); err != nil {
 			return err
 		}
-		e.keep = max(e.keep, told.Keep)
-		horizon := float64(time.Now().Unix()) - e.keep // by the clock that `exp` is checked with
-		for session, at := range e.ended {
-			if at < horizon {
-				delete(e.ended, session)
-			}
-		}
+		e.keep = max(e.keep, event.Keep)
+		e.dropExpired()
 		e.position, e.heard = id, time.Now()
-		select {
-		case e.caughtUp <- struct{}{}:
-		default:
-		}
+		e.onceRead.Do(func() { close(e.caughtUp) })
+		e.outages.recovered()
 	}
 	return nil
 }
 
-func (e *EndedSessions) refuseLate(sent float64) error {
+func (e *endedSessions) refuseLate(sent float64) error {
 	lag := time.Since(e.started).Seconds() - sent
 	e.leastLag = min(e.leastLag, lag)
-	if lag > e.leastLag+maxSilence.Seconds() {
+	if lag > e.leastLag+e.maxSilence.Seconds() {
 		return errors.New("the feed arrives late")
 	}
 	return nil
+}
+
+// dropExpired goes by the clock that exp is checked with.
+func (e *endedSessions) dropExpired() {
+	horizon := float64(time.Now().Unix()) - e.keep - maxLeeway.Seconds()
+	for session, at := range e.ended {
+		if at < horizon {
+			delete(e.ended, session)
+		}
+	}
 }

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.full
 
 BAD_TOKENS = EXAMPLES / "bad_tokens"
 # Those that do not follow the feed by `gatehouse.verify`, whose text has a test of its own.
-OWN_FOLLOWERS = {"spring-boot", "youlai-boot", "node", "nestjs", "gin"}
+OWN_FOLLOWERS = {"spring-boot", "youlai-boot", "node", "express", "nestjs", "gin"}
 LEEWAY = 11.0  # the adapters allow clocks to differ by ten seconds
 
 

@@ -1,47 +1,47 @@
-package main
+// Package ginguard guards gin handlers with the access tokens of Gatehouse.
+package ginguard
 
 import (
-	"errors"
-	"net/http"
-	"strings"
-
+	"gatehouse.example/verify"
 	"github.com/gin-gonic/gin"
 )
 
-// LoggedIn lets nobody past without a good token. Its answers are those that consoles of this family act on.
-func LoggedIn(verifier *Verifier) gin.HandlerFunc {
+// Guard lets nobody past without a good token: 401, or 503 if the check cannot be made.
+func Guard(verifier *verify.Verifier) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			token = ""
+		principal, err := verifier.Authenticate(c.Request)
+		if err != nil {
+			refuse(c, err)
+			return
 		}
-		principal, err := verifier.Check(token)
-		switch {
-		case errors.Is(err, ErrUnavailable):
-			c.Header("Retry-After", "2")
-			refuse(c, http.StatusServiceUnavailable, "C0300", "The service is not available, try again in a moment")
-		case err != nil:
-			c.Header("WWW-Authenticate", `Bearer error="invalid_token"`)
-			refuse(c, http.StatusUnauthorized, "A0230", "Please log in")
-		default:
-			c.Set("principal", principal)
+		c.Request = c.Request.WithContext(verify.WithPrincipal(c.Request.Context(), principal))
+	}
+}
+
+// RequirePerms stands behind Guard: all of these perms are needed, otherwise 403.
+func RequirePerms(perms ...string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := PrincipalOf(c).RequirePerms(perms...); err != nil {
+			refuse(c, err)
 		}
 	}
 }
 
-// RequirePerm stands behind LoggedIn.
-func RequirePerm(perms ...string) gin.HandlerFunc {
+// RequireRoles stands behind Guard: one of these roles is needed, otherwise 403.
+func RequireRoles(anyOf ...string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if !PrincipalOf(c).MayAll(perms...) {
-			refuse(c, http.StatusForbidden, "A0301", "Not allowed")
+		if err := PrincipalOf(c).RequireRoles(anyOf...); err != nil {
+			refuse(c, err)
 		}
 	}
 }
 
-func PrincipalOf(c *gin.Context) *Principal {
-	return c.MustGet("principal").(*Principal)
+// PrincipalOf panics where no guard has let the request in: that is a mistake in the program.
+func PrincipalOf(c *gin.Context) *verify.Principal {
+	return verify.PrincipalOf(c.Request.Context())
 }
 
-func refuse(c *gin.Context, status int, code, message string) {
-	c.AbortWithStatusJSON(status, gin.H{"code": code, "msg": message})
+func refuse(c *gin.Context, err error) {
+	verify.Refuse(c.Writer, err)
+	c.Abort()
 }

@@ -1,9 +1,24 @@
 // Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
 //
-// Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503), and a
-// stream that falls five seconds behind is opened again. Otherwise a thief could cut the connection or hold its events
+// Gatehouse writes to the stream every second. After `maxSilence` without an event the feed is out of date, and a
+// stream that falls so far behind is opened again. Otherwise a thief could cut the connection or hold its events
 // back, and use a stolen token after the logout.
-const MAX_SILENCE = 5_000;
+import { TokenInvalid, Unavailable } from "./errors.js";
+import { type OutageLog, reasonOf } from "./outage-log.js";
+
+const RECONNECT_AFTER = 500;
+const MAX_EVENT_LENGTH = 64 * 1024;
+/** Seconds: the most that a token is accepted after its expiry. */
+export const MAX_LEEWAY = 120;
+
+interface FeedOptions {
+  url: string;
+  serviceKey: string;
+  /** Milliseconds. */
+  maxSilence: number;
+  failOpen: boolean;
+  outages: OutageLog;
+}
 
 export class EndedSessions {
   private readonly ended = new Map<string, number>(); // session -> when it ended, oldest first
@@ -13,55 +28,74 @@ export class EndedSessions {
   private keep = 0; // seconds, only ever raised: older tokens may live longer than newer ones
   private leastLag = Infinity; // seconds between the two clocks, by the fastest event of this connection
   private caughtUp = () => {};
-  private readonly url: string;
+  private connection = new AbortController();
+  private closed = false;
+  private problem = "it has not been read yet";
 
-  constructor(gatehouse: string, private readonly serviceKey: string) {
-    this.url = `${gatehouse}/events/ended-sessions/stream`;
-  }
+  /** Resolves when all that ended so far is known, or after `maxSilence` without it. */
+  readonly ready: Promise<void>;
 
-  /** Resolves when all that ended so far is known, or after five seconds without it. */
-  start(): Promise<void> {
-    return new Promise((caughtUp) => {
+  constructor(private readonly options: FeedOptions) {
+    this.ready = new Promise((caughtUp) => {
       this.caughtUp = caughtUp;
-      setTimeout(caughtUp, MAX_SILENCE);
-      this.run();
+      setTimeout(caughtUp, options.maxSilence).unref();
     });
+    void this.run();
   }
 
-  /** Whether the session has ended, or may have. Throws if that cannot be known. */
-  has(sid: string, issued: number): boolean {
-    if (this.ended.has(sid)) return true;
-    if (performance.now() - this.heard > MAX_SILENCE) throw new Error("the feed of ended sessions is stale");
-    return !(issued >= this.missingBefore);
+  get fresh(): boolean {
+    return performance.now() - this.heard <= this.options.maxSilence;
   }
 
-  private async run(): Promise<never> {
-    for (;;) {
-      await this.follow().catch((problem: Error) => console.warn("ended sessions:", problem.message));
-      await new Promise((resume) => setTimeout(resume, 500));
+  /** Throws `TokenInvalid` if the session has ended, or may have; `Unavailable` if that cannot be known. */
+  check(session: string, issued: number): void {
+    if (this.ended.has(session)) throw new TokenInvalid("the session has ended");
+    if (this.options.failOpen) return;
+    if (!this.fresh) throw new Unavailable(`the feed of ended sessions is out of date: ${this.problem}`);
+    if (!(issued >= this.missingBefore)) throw new TokenInvalid("the session may have ended: the feed has a gap");
+  }
+
+  close(): void {
+    this.closed = true;
+    this.connection.abort();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.closed) {
+      try {
+        await this.follow();
+        this.problem = "the stream has ended";
+      } catch (problem) {
+        this.problem = reasonOf(problem);
+      }
+      if (!this.fresh && !this.closed) this.options.outages.failed(this.problem);
+      await new Promise((resume) => setTimeout(resume, RECONNECT_AFTER));
     }
   }
 
   private async follow(): Promise<void> {
-    const abort = new AbortController();
-    const silence = setTimeout(() => abort.abort(), MAX_SILENCE);
+    const { url, serviceKey, maxSilence } = this.options;
+    const connection = (this.connection = new AbortController());
+    const { signal } = connection;
+    const silence = setTimeout(() => connection.abort(new Error(`silent for ${maxSilence / 1000} s`)), maxSilence);
     try {
-      const headers: Record<string, string> = { Authorization: `Bearer ${this.serviceKey}` };
+      const headers: Record<string, string> = { Authorization: `Bearer ${serviceKey}`, Accept: "text/event-stream" };
       if (this.position) headers["Last-Event-ID"] = this.position;
-      const url = this.position ? this.url : `${this.url}?after=oldest`;
-      const answer = await fetch(url, { headers, signal: abort.signal });
-      if (answer.status === 401) throw new Error("the feed answers 401: check the service key");
-      if (!answer.ok || !answer.body) throw new Error(`the feed answers ${answer.status}`);
+      const answer = await fetch(this.position ? url : `${url}?after=oldest`, { headers, signal, redirect: "error" });
+      if (answer.status === 401) throw new Error("HTTP 401: check the service key");
+      if (!answer.ok || !answer.body) throw new Error(`HTTP ${answer.status}`);
       this.leastLag = Infinity;
       let rest = "";
       for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
         const events = (rest + chunk).split("\n\n");
         rest = events.pop() ?? "";
-        for (const event of events) this.take(Object.fromEntries(event.split("\n").map((line) => line.split(/: (.*)/, 2))));
+        if (rest.length > MAX_EVENT_LENGTH) throw new Error("an event of the feed is too long");
+        for (const event of events) this.take(fields(event));
         silence.refresh();
       }
     } finally {
       clearTimeout(silence);
+      connection.abort();
     }
   }
 
@@ -72,18 +106,28 @@ export class EndedSessions {
     if (event !== "position") return;
     this.refuseLate(at);
     this.keep = Math.max(this.keep, keep);
-    for (const [session, ended] of this.ended) {
-      if (ended >= Date.now() / 1000 - this.keep) break;
-      this.ended.delete(session);
-    }
+    this.dropExpired();
     this.position = id;
     this.heard = performance.now();
     this.caughtUp();
+    this.options.outages.recovered();
   }
 
   private refuseLate(sent: number): void {
     const lag = performance.now() / 1000 - sent;
     this.leastLag = Math.min(this.leastLag, lag);
-    if (!(lag <= this.leastLag + MAX_SILENCE / 1000)) throw new Error("the feed arrives late");
+    if (!(lag <= this.leastLag + this.options.maxSilence / 1000)) throw new Error("the feed arrives late");
   }
+
+  private dropExpired(): void {
+    const horizon = Date.now() / 1000 - this.keep - MAX_LEEWAY;
+    for (const [session, ended] of this.ended) {
+      if (ended >= horizon) break;
+      this.ended.delete(session);
+    }
+  }
+}
+
+function fields(event: string): Record<string, string> {
+  return Object.fromEntries(event.split("\n").map((line) => line.split(/: ?(.*)/, 2)));
 }

@@ -1,54 +1,98 @@
-// A guard for every route. Its answers are those that consoles of the vue3-element-admin family act on.
+// A module for NestJS that guards every route.
 import {
   type CanActivate,
+  type DynamicModule,
   type ExecutionContext,
-  ForbiddenException,
   HttpException,
+  Inject,
   Injectable,
-  ServiceUnavailableException,
+  Module,
+  type ModuleMetadata,
+  type OnModuleDestroy,
+  type Provider,
   SetMetadata,
   createParamDecorator,
 } from "@nestjs/common";
-import { Reflector } from "@nestjs/core";
-import { TokenInvalid, Verifier, type Principal } from "./verifier.js";
+import { APP_GUARD, Reflector } from "@nestjs/core";
+import { VerifyError } from "./errors.js";
+import type { Principal } from "./principal.js";
+import { Verifier, type VerifierOptions } from "./verifier.js";
 
+const PUBLIC = "gatehouse:public";
 const PERMS = "gatehouse:perms";
+const ROLES = "gatehouse:roles";
+
+/** No token is needed. */
+export const Public = () => SetMetadata(PUBLIC, true);
 
 /** All of these perms are needed. */
 export const RequirePerms = (...perms: string[]) => SetMetadata(PERMS, perms);
 
+/** One of these roles is needed. */
+export const RequireRoles = (...anyOf: string[]) => SetMetadata(ROLES, anyOf);
+
+/** The `Principal` whose token the request carries. */
 export const CurrentUser = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => context.switchToHttp().getRequest().principal,
 );
 
 @Injectable()
 export class GatehouseGuard implements CanActivate {
-  constructor(private readonly verifier: Verifier, private readonly reflector: Reflector) {}
+  constructor(
+    @Inject(Verifier) private readonly verifier: Verifier,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean>(PUBLIC, targets)) return true;
     const request = context.switchToHttp().getRequest();
-    const [, token] = /^bearer (\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
-    const principal = await this.principal(token, context);
-    const needed = this.reflector.getAllAndOverride<string[]>(PERMS, [context.getHandler(), context.getClass()]) ?? [];
-    if (!needed.every((perm) => principal.perms.includes(perm))) {
-      throw new ForbiddenException({ code: "A0301", msg: "Not allowed" });
+    try {
+      // Fastify wraps the request of Node.
+      const principal = await this.verifier.authenticate(request.raw ?? request);
+      for (const perms of this.reflector.getAll<string[][]>(PERMS, targets)) if (perms) principal.requirePerms(...perms);
+      for (const roles of this.reflector.getAll<string[][]>(ROLES, targets)) if (roles) principal.requireRoles(...roles);
+      request.principal = principal;
+      return true;
+    } catch (problem) {
+      if (!(problem instanceof VerifyError)) throw problem;
+      const response = context.switchToHttp().getResponse();
+      for (const [name, value] of Object.entries(problem.headers)) response.header(name, value);
+      throw new HttpException(problem.body, problem.status, { cause: problem });
     }
-    request.principal = principal;
-    return true;
+  }
+}
+
+export interface GatehouseAsyncOptions extends Pick<ModuleMetadata, "imports"> {
+  useFactory: (...injected: any[]) => VerifierOptions | Promise<VerifierOptions>;
+  inject?: any[];
+}
+
+/** Imported once, by the application's module: every route then needs a good token unless it is `@Public()`. */
+@Module({})
+export class GatehouseModule implements OnModuleDestroy {
+  constructor(@Inject(Verifier) private readonly verifier: Verifier) {}
+
+  static forRoot(options: VerifierOptions): DynamicModule {
+    return guarded({ provide: Verifier, useFactory: () => new Verifier(options) });
   }
 
-  private async principal(token: string | undefined, context: ExecutionContext): Promise<Principal> {
-    try {
-      if (!token) throw new TokenInvalid();
-      return await this.verifier.check(token);
-    } catch (problem) {
-      const response = context.switchToHttp().getResponse();
-      if (problem instanceof TokenInvalid) {
-        response.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
-        throw new HttpException({ code: "A0230", msg: "Please log in" }, 401);
-      }
-      response.setHeader("Retry-After", "2");
-      throw new ServiceUnavailableException({ code: "C0300", msg: "The service is not available, try again in a moment" });
-    }
+  static forRootAsync({ imports = [], inject = [], useFactory }: GatehouseAsyncOptions): DynamicModule {
+    const made = async (...injected: unknown[]) => new Verifier(await useFactory(...injected));
+    return guarded({ provide: Verifier, useFactory: made, inject }, imports);
   }
+
+  onModuleDestroy(): void {
+    this.verifier.close();
+  }
+}
+
+function guarded(verifier: Provider, imports: ModuleMetadata["imports"] = []): DynamicModule {
+  return {
+    module: GatehouseModule,
+    global: true,
+    imports,
+    providers: [verifier, { provide: APP_GUARD, useClass: GatehouseGuard }],
+    exports: [Verifier],
+  };
 }
