@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.programs import EXAMPLES, program
+from tests.examples.programs import EXAMPLES, program, python
 from tests.examples.shared_builds import build_step, built_once, built_package
 from tests.support.running import free_port
 
@@ -24,6 +24,10 @@ NPM_CI = ("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--
 
 # Debian keeps nginx where only root looks.
 SEARCH_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
+
+
+def missing_tools(needs: tuple[str, ...]) -> list[str]:
+    return [tool for tool in needs if not shutil.which(tool, path=SEARCH_PATH)]
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Adapter:
 
     @property
     def missing(self) -> list[str]:
-        return [tool for tool in self.needs if not shutil.which(tool, path=SEARCH_PATH)]
+        return missing_tools(self.needs)
 
     def words(self, port: int) -> list[str]:
         return [word.replace("{port}", str(port)) for word in self.run]
@@ -67,7 +71,7 @@ def build(adapter: Adapter) -> None:
         pytest.skip(" and ".join(f"{tool} is not installed" for tool in adapter.missing))
     if adapter.package:
         built_package(adapter.package)
-    with built_once(adapter.name) as needed:
+    with built_once(adapter.name, adapter.package or adapter.name) as needed:
         for words in adapter.build if needed else ():
             build_step(words, adapter.folder)
 
@@ -121,7 +125,3 @@ def nginx_and_sidecar(adapter: Adapter, port: int, env: dict[str, str], logs: Pa
         program(words, f"http://127.0.0.1:{port}", home / "nginx.log") as url,
     ):
         yield url
-
-
-def python(*words: str) -> list[str]:
-    return [sys.executable, *words]

@@ -30,10 +30,17 @@ class Shared:
 
 
 @contextmanager
-def built_once(name: str) -> Iterator[bool]:
-    """Yields whether it is still to be built; the other processes of the test run wait meanwhile."""
-    with (Shared.folder / f"{name}.lock").open("w") as lock:
+def exclusive(package: str) -> Iterator[None]:
+    """One process of the test run at a time builds, installs or uses it."""
+    with (Shared.folder / f"{package}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def built_once(name: str, package: str) -> Iterator[bool]:
+    """Yields whether it is still to be built."""
+    with exclusive(package):
         done = Shared.folder / f"{name}.built"
         yield not done.exists()
         done.touch()
@@ -42,9 +49,9 @@ def built_once(name: str) -> Iterator[bool]:
 def built_package(name: str) -> Path:
     """The folder with what would be published of `packages/<name>`."""
     dist = Shared.folder / "dist"
-    with built_once(f"package-{name}") as needed:
+    with built_once(f"package-{name}", name) as needed:
         if needed:
-            build_step((sys.executable, str(PACKAGES / "build.py"), "--only", name, "--into", str(dist)), PACKAGES)
+            build_step((sys.executable, "build.py", "--only", name, "--into", str(dist)), PACKAGES)
     return dist
 
 

@@ -6,15 +6,13 @@ The table of tokens has one more: a feed that goes silent is answered 503 (`test
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.examples.adapters import BY_NAME, Adapter, build, python, started
-from tests.examples.programs import EXAMPLES, program
+from tests.examples.adapters import BY_NAME, Adapter, build, started
+from tests.examples.issuer import running_issuer
 from tests.support.conversation import bearer
 from tests.support.running import free_port
 from tests.support.waiting import PATIENCE, wait_until
@@ -33,15 +31,6 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
     return chosen
 
 
-@contextmanager
-def issuer(port: int, logs: Path) -> Iterator[dict[str, str]]:
-    """Yields its tokens by name."""
-    words = python("make_tokens.py", "--port", str(port))
-    with program(words, f"http://127.0.0.1:{port}", logs / f"issuer-{port}", cwd=EXAMPLES / "bad_tokens") as url:
-        rows = httpx.get(f"{url}/tokens", timeout=PATIENCE).json()
-        yield {row["name"]: row["token"] for row in rows}
-
-
 def outage_lines(logs: Path) -> list[str]:
     """What the backend has logged about Gatehouse: a word for each line."""
     (log,) = logs.glob("*.log")
@@ -54,8 +43,8 @@ def hello(service: str, token: str) -> int:
 
 
 def test_a_backend_started_in_an_outage_refuses_until_it_has_keys(adapter: Adapter, tmp_path: Path) -> None:
-    with issuer(free_port(), tmp_path) as of_another_issuer:
-        token = of_another_issuer["good, ES256"]
+    with running_issuer(tmp_path) as another_issuer:
+        token = another_issuer.tokens["good, ES256"]
     port = free_port()
     with started(adapter, f"http://127.0.0.1:{port}", "ghs_any", tmp_path) as service:
         # The first one waits for the feed: meanwhile the backend has tried to connect about ten times.
@@ -63,8 +52,8 @@ def test_a_backend_started_in_an_outage_refuses_until_it_has_keys(adapter: Adapt
         assert httpx.get(f"{service}/hello", timeout=PATIENCE).status_code == 401
         assert httpx.get(f"{service}/health", timeout=PATIENCE).status_code == 200
         assert outage_lines(tmp_path) == ["outage"]
-        with issuer(port, tmp_path) as tokens:
-            wait_until(lambda: hello(service, tokens["good, ES256"]) == 200, "the first good answer")
+        with running_issuer(tmp_path, port) as issuer:
+            wait_until(lambda: hello(service, issuer.tokens["good, ES256"]) == 200, "the first good answer")
             assert hello(service, token) == 401
         assert outage_lines(tmp_path)[:2] == ["outage", "end"]
 
@@ -72,7 +61,8 @@ def test_a_backend_started_in_an_outage_refuses_until_it_has_keys(adapter: Adapt
 def test_fail_open_accepts_good_tokens_while_the_feed_is_out_of_date(adapter: Adapter, tmp_path: Path) -> None:
     port = free_port()
     with started(adapter, f"http://127.0.0.1:{port}", "ghs_any", tmp_path, FAIL_OPEN="true") as service:
-        with issuer(port, tmp_path) as tokens:
+        with running_issuer(tmp_path, port) as issuer:
+            tokens = issuer.tokens
             # Open is the feed only: without keys there is nothing to check a token with.
             wait_until(lambda: hello(service, tokens["good, ES256"]) == 200, "the first good answer")
             wait_until(lambda: hello(service, tokens["session has ended, ES256"]) == 401, "the feed")
