@@ -45,7 +45,7 @@ def main() -> None:
             say(f"packages/{name}: LEFT OUT, {' and '.join(missing)} not installed")
             continue
         for file in BUILDERS[name](into, version()):
-            say(f"packages/{name}: {file}")
+            say(f"packages/{name}: {file.relative_to(into)}")
 
 
 def version() -> str:
@@ -63,9 +63,9 @@ def build_node(into: Path, version: str) -> list[Path]:
     folder = PACKAGES / "node"
     shutil.rmtree(folder / "dist", ignore_errors=True)
     shutil.copy(LICENSE, folder)
-    run(folder, "npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error")
-    run(folder, "npm", "run", "--silent", "build")
-    run(folder, "npm", "pack", "--silent", "--pack-destination", str(into))
+    run(folder, "npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund")
+    run(folder, "npm", "run", "build")
+    run(folder, "npm", "pack", "--pack-destination", str(into))
     return [into / f"gatehouse-verify-{version}.tgz"]
 
 
@@ -110,9 +110,9 @@ def build_spring(into: Path, version: str) -> list[Path]:
 
 
 def run(folder: Path, *words: str) -> None:
-    done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"packages/{folder.name}: {' '.join(words)} failed")
+        sys.exit(f"packages/{folder.name}: {' '.join(words)} failed:\n{done.stdout}{done.stderr}")
 
 
 def say(line: str) -> None:

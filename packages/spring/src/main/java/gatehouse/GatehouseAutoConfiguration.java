@@ -1,5 +1,6 @@
 package gatehouse;
 
+import jakarta.servlet.DispatcherType;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -47,6 +48,7 @@ public class GatehouseAutoConfiguration {
     var publicPaths = options.publicPaths().toArray(String[]::new);
     return gatehouse.apply(http)
         .authorizeHttpRequests(requests -> {
+          requests.dispatcherTypeMatchers(DispatcherType.ERROR).permitAll(); // otherwise a 404 of a public path is a 401
           if (publicPaths.length > 0) {
             requests.requestMatchers(publicPaths).permitAll();
           }
