@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples packages faults check format-and-lint types bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -41,6 +41,9 @@ mutants: $(VENV)/dev.done  ## break the most dangerous rules one by one, and sho
 examples: $(VENV)/dev.done  ## build and run every example whose toolchain is there, and try it with bad tokens
 	@$(BIN)/python -m tests.examples.toolchains
 	$(BIN)/python -m pytest --all -v tests/examples
+
+packages:  ## build what would be published for npm, Go and Maven into dist/, the same bytes each time
+	@$(PYTHON) packages/build.py --into dist
 
 faults: $(VENV)/dev.done  ## two hundred faults under load on each set of engines, and a checker that reads the history (about twenty minutes)
 	$(BIN)/python -m tests.faults --faults 200 --engines embedded
@@ -87,9 +90,10 @@ lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with has
 LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
-clean:  ## remove the environment, caches and what the examples built; data/ stays
+clean:  ## remove the environment, caches and what examples and packages built; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
 	rm -rf examples/*/target examples/*/dist examples/*/node_modules
+	rm -rf dist packages/*/target packages/*/dist packages/*/node_modules packages/node/LICENSE
 
 $(VENV)/pip.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

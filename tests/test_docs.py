@@ -133,6 +133,8 @@ def test_every_link_leads_somewhere() -> None:
         *ROOT.glob("*.md"),
         *(ROOT / "examples").glob("*.md"),
         *(ROOT / "examples").glob("*/*.md"),
+        *(ROOT / "packages").glob("*.md"),
+        *(ROOT / "packages").glob("*/*.md"),
     ]:
         for target in re.findall(r"\]\((?!https?://|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{target} in {page.name}"

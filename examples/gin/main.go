@@ -2,32 +2,37 @@
 package main
 
 import (
-	"context"
 	"log"
 	"net/http"
 	"os"
 
+	"gatehouse.example/verify"
+	"gatehouse.example/verify/ginguard"
 	"github.com/gin-gonic/gin"
 )
 
 func main() {
-	// The address is also the issuer. If Gatehouse has a GATEHOUSE_ISSUER of its own, give that one to the verifier.
-	gatehouse := setting("GATEHOUSE_URL", "http://127.0.0.1:8000")
-	tokenType := setting("GATEHOUSE_TOKEN_TYPE", "at+jwt")
-	ended := NewEndedSessions(gatehouse, os.Getenv("GATEHOUSE_SERVICE_KEY"))
-	verifier, err := NewVerifier(context.Background(), gatehouse, gatehouse, "gatehouse", tokenType, ended)
+	// The address is also the issuer. If Gatehouse has a GATEHOUSE_ISSUER of its own, say so with Issuer.
+	verifier, err := verify.New(verify.Options{
+		URL:        setting("GATEHOUSE_URL", "http://127.0.0.1:8000"),
+		ServiceKey: os.Getenv("GATEHOUSE_SERVICE_KEY"),
+		TokenType:  os.Getenv("GATEHOUSE_TOKEN_TYPE"),
+		FailOpen:   os.Getenv("FAIL_OPEN") == "true",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
 
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	router.Use(gin.Recovery(), LoggedIn(verifier))
-	router.GET("/hello", func(c *gin.Context) {
-		c.JSON(http.StatusOK, gin.H{"userId": PrincipalOf(c).UserID})
+	router.Use(gin.Recovery())
+	router.GET("/health", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "up"}) })
+	guarded := router.Group("/", ginguard.Guard(verifier))
+	guarded.GET("/hello", func(c *gin.Context) {
+		c.JSON(http.StatusOK, gin.H{"userId": ginguard.PrincipalOf(c).UserID})
 	})
-	router.POST("/users", RequirePerm("sys:user:add"), func(c *gin.Context) {
-		c.JSON(http.StatusOK, gin.H{"addedBy": PrincipalOf(c).Username})
+	guarded.POST("/users", ginguard.RequirePerms("sys:user:add"), func(c *gin.Context) {
+		c.JSON(http.StatusOK, gin.H{"addedBy": ginguard.PrincipalOf(c).Username})
 	})
 	log.Fatal(router.Run("127.0.0.1:" + setting("PORT", "8104")))
 }

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.examples.programs import EXAMPLES, program
+from tests.examples.programs import EXAMPLES, program, python
+from tests.examples.shared_builds import build_step, built_once, built_package
 from tests.support.running import free_port
 
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-jar", "target/app.jar")
@@ -28,12 +26,17 @@ NPM_CI = ("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--
 SEARCH_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
 
 
+def missing_tools(needs: tuple[str, ...]) -> list[str]:
+    return [tool for tool in needs if not shutil.which(tool, path=SEARCH_PATH)]
+
+
 @dataclass(frozen=True)
 class Adapter:
     name: str
     needs: tuple[str, ...]
     build: tuple[tuple[str, ...], ...]
     run: tuple[str, ...]
+    package: str = ""  # what it uses of packages/, if that must be built before
 
     @property
     def folder(self) -> Path:
@@ -41,7 +44,7 @@ class Adapter:
 
     @property
     def missing(self) -> list[str]:
-        return [tool for tool in self.needs if not shutil.which(tool, path=SEARCH_PATH)]
+        return missing_tools(self.needs)
 
     def words(self, port: int) -> list[str]:
         return [word.replace("{port}", str(port)) for word in self.run]
@@ -51,66 +54,31 @@ ADAPTERS = (
     Adapter("fastapi", (), (), (sys.executable, "-m", "uvicorn", "app:app", "--port", "{port}")),
     Adapter("django", (), (), (sys.executable, "app.py", "runserver", "--noreload", "{port}")),
     Adapter("nginx", ("nginx",), (), ()),
-    Adapter("node", ("node", "npm"), (NPM_CI,), ("node", "server.mjs")),
-    Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js")),
+    Adapter("node", ("node", "npm"), (NPM_CI,), ("node", "server.mjs"), "node"),
+    Adapter("express", ("node", "npm"), (NPM_CI,), ("node", "server.mjs"), "node"),
+    Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js"), "node"),
     Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
-    Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA),
-    Adapter("youlai-boot", ("java", "mvn"), (MAVEN,), JAVA),
+    Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA, "spring"),
+    Adapter("youlai-boot", ("java", "mvn"), (MAVEN,), JAVA, "spring"),
 )
 BY_NAME = {adapter.name: adapter for adapter in ADAPTERS}
 
 
-# What Maven, npm and Go say when the network is to blame.
-DOWNLOAD_FAILED = re.compile(
-    r"Could not transfer artifact|Unknown host|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|dial tcp|i/o timeout"
-)
-
-
 @cache
 def build(adapter: Adapter) -> None:
-    """Once a run. An adapter is left out where its toolchain or its packages cannot be had; all else is a failure."""
+    """An adapter is left out where its toolchain or its packages cannot be had; all else is a failure."""
     if adapter.missing:
         pytest.skip(" and ".join(f"{tool} is not installed" for tool in adapter.missing))
-    for words in adapter.build:
-        began = time.monotonic()
-        say(f"{adapter.name}: {' '.join(words)}")
-        done = run(words, adapter.folder)
-        if done.returncode and DOWNLOAD_FAILED.search(done.stdout):
-            done = run(words, adapter.folder)
-        if done.returncode and DOWNLOAD_FAILED.search(done.stdout):
-            pytest.skip(f"{words[0]} cannot download its packages")
-        assert done.returncode == 0, f"{' '.join(words)} in {adapter.folder.name}:\n{done.stdout}"
-        say(f"{adapter.name}: done after {time.monotonic() - began:.0f} s")
-
-
-def say(line: str) -> None:
-    """Past pytest's capture: a first build downloads for minutes, and nobody should have to guess what it does."""
-    with Progress.uncaptured():
-        print(f"\n  {line}", flush=True)
-
-
-class Progress:
-    """`conftest.py` puts pytest's own way here to print at once."""
-
-    uncaptured: Callable[[], AbstractContextManager[None]] = nullcontext
-
-
-def run(words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    if adapter.package:
+        built_package(adapter.package)
+    with built_once(adapter.name, adapter.package or adapter.name) as needed:
+        for words in adapter.build if needed else ():
+            build_step(words, adapter.folder)
 
 
 @contextmanager
 def started(
-    adapter: Adapter, gatehouse: str, service_key: str, logs: Path, token_type: str = "at+jwt"
+    adapter: Adapter, gatehouse: str, service_key: str, logs: Path, token_type: str = "at+jwt", **more: str
 ) -> Iterator[str]:
     """The adapter, built if need be, in front of the Gatehouse at this URL. Yields its own URL."""
     build(adapter)
@@ -120,6 +88,7 @@ def started(
         "GATEHOUSE_SERVICE_KEY": service_key,
         "GATEHOUSE_TOKEN_TYPE": token_type,
         "PORT": str(port),
+        **more,
     }
     start = nginx_and_sidecar if adapter.name == "nginx" else one_program
     with start(adapter, port, env, logs) as url:
@@ -156,7 +125,3 @@ def nginx_and_sidecar(adapter: Adapter, port: int, env: dict[str, str], logs: Pa
         program(words, f"http://127.0.0.1:{port}", home / "nginx.log") as url,
     ):
         yield url
-
-
-def python(*words: str) -> list[str]:
-    return [sys.executable, *words]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import httpx
 import pytest
 
-from tests.examples.adapters import Progress
+from tests.examples.shared_builds import Shared
 from tests.support.conversation import LOGOUT, bearer, login
 from tests.support.people import add_user
 from tests.support.running import Running
@@ -25,10 +26,12 @@ class People(NamedTuple):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _progress(pytestconfig: pytest.Config) -> None:
+def _shared_builds(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> None:
+    own = tmp_path_factory.getbasetemp()
+    Shared.folder = own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
     if capture is not None:
-        Progress.uncaptured = capture.global_and_fixture_disabled
+        Shared.uncaptured = capture.global_and_fixture_disabled
 
 
 @pytest.fixture(scope="session")

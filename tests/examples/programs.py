@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,3 +43,7 @@ def program(words: list[str], url: str, log: Path, **options: object) -> Iterato
             process.kill()
             process.wait(PATIENCE)
             raise
+
+
+def python(*words: str) -> list[str]:
+    return [sys.executable, *words]

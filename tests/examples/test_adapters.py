@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,8 +16,8 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from tests.examples.adapters import ADAPTERS, Adapter, build, python, started
-from tests.examples.programs import EXAMPLES, program
+from tests.examples.adapters import ADAPTERS, Adapter, build, started
+from tests.examples.issuer import assert_answers_of_the_table, running_issuer
 from tests.support.conversation import LOGOUT, bearer, login
 from tests.support.people import add_user, service_key
 from tests.support.running import TLS, Running, free_port
@@ -26,34 +25,14 @@ from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.full
 
-BAD_TOKENS = EXAMPLES / "bad_tokens"
 # Those that do not follow the feed by `gatehouse.verify`, whose text has a test of its own.
-OWN_FOLLOWERS = {"spring-boot", "youlai-boot", "node", "nestjs", "gin"}
+OWN_FOLLOWERS = {"spring-boot", "youlai-boot", "node", "express", "nestjs", "gin"}
 LEEWAY = 11.0  # the adapters allow clocks to differ by ten seconds
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("adapters")
-
-
-@pytest.fixture
-def issuer(logs: Path) -> Iterator[Issuer]:
-    port = free_port()
-    with ExitStack() as lifetime:
-        words = python("make_tokens.py", "--port", str(port))
-        url = lifetime.enter_context(
-            program(words, f"http://127.0.0.1:{port}", logs / f"issuer-{port}.log", cwd=BAD_TOKENS)
-        )
-        yield Issuer(url, lifetime)
-
-
-class Issuer(NamedTuple):
-    url: str
-    lifetime: ExitStack
-
-    def tokens(self) -> dict[str, str]:
-        return {row["name"]: row["token"] for row in httpx.get(f"{self.url}/tokens", timeout=PATIENCE).json()}
 
 
 class Gatehouse(NamedTuple):
@@ -91,17 +70,16 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
     return chosen
 
 
-def test_the_table_of_tokens(adapter: Adapter, issuer: Issuer, logs: Path) -> None:
-    with started(adapter, issuer.url, "ghs_any", logs) as service:
-        words = python("try_tokens.py", "--issuer", issuer.url, "--service", service, "--adapter", adapter.name)
-        tried = subprocess.run(words, cwd=BAD_TOKENS, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        assert tried.returncode == 0, tried.stdout + tried.stderr
+def test_the_table_of_tokens(adapter: Adapter, logs: Path) -> None:
+    with ExitStack() as of_the_issuer:
+        issuer = of_the_issuer.enter_context(running_issuer(logs))
+        with started(adapter, issuer.url, "ghs_any", logs) as service:
+            assert_answers_of_the_table(issuer, service, adapter.name)
 
-        good = issuer.tokens()["good, ES256"]
-        issuer.lifetime.close()
-        # The check cannot be made: nobody is let in, and nobody is told to log in again. youlai-boot knows no 503.
-        closed = 401 if adapter.name == "youlai-boot" else 503
-        assert answer_when_stale(f"{service}/hello", bearer(good)) == closed
+            of_the_issuer.close()
+            # The check cannot be made: nobody is let in, and nobody is told to log in again. youlai-boot knows no 503.
+            closed = 401 if adapter.name == "youlai-boot" else 503
+            assert answer_when_stale(f"{service}/hello", bearer(issuer.tokens["good, ES256"])) == closed
 
 
 def answer_when_stale(url: str, headers: dict[str, str]) -> int:
@@ -134,10 +112,6 @@ def test_a_wrong_service_key_lets_nobody_in_and_the_log_says_why(
     if adapter.name in OWN_FOLLOWERS:
         (log,) = set(logs.glob("*.log")) - earlier
         assert "401: check the service key" in log.read_text()
-
-
-def test_the_table_names_each_token_once(issuer: Issuer) -> None:
-    assert len(issuer.tokens()) == len(httpx.get(f"{issuer.url}/tokens", timeout=PATIENCE).json()) > 200
 
 
 def test_a_running_gatehouse(adapter: Adapter, gatehouse: Gatehouse, logs: Path) -> None:

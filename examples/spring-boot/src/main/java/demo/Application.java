@@ -17,6 +17,11 @@ public class Application {
     SpringApplication.run(Application.class, arguments);
   }
 
+  @GetMapping("/health")
+  Map<String, Object> health() {
+    return Map.of("status", "up");
+  }
+
   @GetMapping("/hello")
   Map<String, Object> hello(@AuthenticationPrincipal Jwt token) {
     return Map.of("userId", Long.valueOf(token.getSubject()));

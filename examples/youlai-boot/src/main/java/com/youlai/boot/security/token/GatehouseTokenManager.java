@@ -3,12 +3,9 @@ package com.youlai.boot.security.token;
 import com.youlai.boot.security.model.AuthenticationToken;
 import com.youlai.boot.security.model.RoleDataScope;
 import com.youlai.boot.security.model.SysUserDetails;
-import gatehouse.EndedSessions;
 import gatehouse.GatehouseJwtDecoder;
-import java.net.MalformedURLException;
 import java.util.List;
 import java.util.Map;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Primary;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
@@ -16,7 +13,6 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.authority.SimpleGrantedAuthority;
 import org.springframework.security.oauth2.jwt.BadJwtException;
 import org.springframework.security.oauth2.jwt.Jwt;
-import org.springframework.security.oauth2.jwt.JwtDecoder;
 import org.springframework.security.oauth2.jwt.JwtException;
 import org.springframework.stereotype.Service;
 
@@ -33,15 +29,10 @@ public class GatehouseTokenManager implements TokenManager {
   private static final int ALL = 1;
   private static final int CHOSEN_DEPARTMENTS = 5;
 
-  private final JwtDecoder decoder;
+  private final GatehouseJwtDecoder decoder;
 
-  public GatehouseTokenManager(
-      @Value("${gatehouse.url}") String url,
-      @Value("${gatehouse.audience:gatehouse}") String audience,
-      @Value("${gatehouse.token-type:at+jwt}") String tokenType,
-      @Value("${gatehouse.service-key}") String serviceKey)
-      throws MalformedURLException, InterruptedException {
-    decoder = new GatehouseJwtDecoder(url, audience, tokenType, new EndedSessions(url, serviceKey));
+  public GatehouseTokenManager(GatehouseJwtDecoder decoder) {
+    this.decoder = decoder;
   }
 
   @Override

@@ -4,12 +4,8 @@ import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.JWSVerifier;
-import com.nimbusds.jose.KeySourceException;
 import com.nimbusds.jose.crypto.factories.DefaultJWSVerifierFactory;
 import com.nimbusds.jose.jca.JCAContext;
-import com.nimbusds.jose.jwk.AsymmetricJWK;
-import com.nimbusds.jose.jwk.JWK;
-import com.nimbusds.jose.jwk.OctetKeyPair;
 import com.nimbusds.jose.util.Base64URL;
 import java.io.ByteArrayOutputStream;
 import java.security.GeneralSecurityException;
@@ -22,23 +18,16 @@ import java.security.spec.X509EncodedKeySpec;
 import java.util.HexFormat;
 import java.util.Set;
 
-/** Adds EdDSA with the JDK's own Ed25519. Leave this class out if Gatehouse signs with ES256 or RS256. */
+/** Adds EdDSA with the JDK's own Ed25519: Nimbus would need another library for it. */
 final class Ed25519VerifierFactory extends DefaultJWSVerifierFactory {
   /** What stands before the 32 bytes of an Ed25519 key in its X.509 form (RFC 8410). */
   private static final byte[] X509 = HexFormat.of().parseHex("302a300506032b6570032100");
 
-  static Key toKey(JWK jwk) throws KeySourceException {
-    try {
-      if (!(jwk instanceof OctetKeyPair pair)) {
-        return ((AsymmetricJWK) jwk).toPublicKey();
-      }
-      var encoded = new ByteArrayOutputStream();
-      encoded.writeBytes(X509);
-      encoded.writeBytes(pair.getDecodedX());
-      return KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(encoded.toByteArray()));
-    } catch (JOSEException | GeneralSecurityException unusable) {
-      throw new KeySourceException("the key " + jwk.getKeyID() + " is unusable", unusable);
-    }
+  static PublicKey publicKey(byte[] raw) throws GeneralSecurityException {
+    var encoded = new ByteArrayOutputStream();
+    encoded.writeBytes(X509);
+    encoded.writeBytes(raw);
+    return KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(encoded.toByteArray()));
   }
 
   @Override

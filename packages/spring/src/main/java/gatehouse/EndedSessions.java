@@ -8,6 +8,7 @@ import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.text.ParseException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,41 +24,59 @@ import org.springframework.security.oauth2.jwt.Jwt;
 /**
  * Follows the sessions that end: a logout is known within a second, and a request costs a look into a map.
  *
- * <p>Gatehouse writes to the stream every second. After five seconds of silence every request is refused (503), and a
- * stream that falls five seconds behind is opened again. Otherwise a thief could cut the connection or hold its events
- * back, and use a stolen token after the logout.
+ * <p>Gatehouse writes to the stream every second. After {@code maxSilence} without an event the feed is out of date, and
+ * a stream that falls so far behind is opened again. Otherwise a thief could cut the connection or hold its events back,
+ * and use a stolen token after the logout.
  */
-public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
-  private static final int MAX_SILENCE_MS = 5_000;
+public final class EndedSessions implements OAuth2TokenValidator<Jwt>, AutoCloseable {
+  private static final int RECONNECT_MS = 500;
+  /** The most that a token is accepted after its expiry. */
+  static final Duration MAX_LEEWAY = Duration.ofSeconds(120);
+
   private static final OAuth2Error ENDED = new OAuth2Error("invalid_token", "The session has ended", null);
 
   private final Map<String, Double> ended = new ConcurrentHashMap<>();
   private final CountDownLatch caughtUp = new CountDownLatch(1);
   private final String url;
   private final String serviceKey;
+  private final Duration maxSilence;
+  private final boolean failOpen;
+  private final OutageLog outages;
+  private final Thread follower = new Thread(this::run, "gatehouse-ended-sessions");
+  private final long started = System.nanoTime();
   private String position = "";
   private double keep; // seconds, only ever raised: older tokens may live longer than newer ones
   private double leastLag; // seconds between the two clocks, by the fastest event of this connection
   private volatile double missingBefore;
-  private volatile long heard = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(MAX_SILENCE_MS);
+  private volatile long heard;
+  private volatile String problem = "it has not been read yet";
+  private volatile boolean closed;
 
-  public EndedSessions(String gatehouse, String serviceKey) throws InterruptedException {
+  /** Starts to follow the feed and returns at once, also while Gatehouse cannot be reached. */
+  public EndedSessions(String gatehouse, String serviceKey, Duration maxSilence, boolean failOpen) {
     url = gatehouse + "/events/ended-sessions/stream";
     this.serviceKey = serviceKey;
-    var follower = new Thread(this::run, "ended-sessions");
+    this.maxSilence = maxSilence;
+    this.failOpen = failOpen;
+    heard = started - maxSilence.toNanos() - 1;
+    outages = new OutageLog("the feed of ended sessions is out of date",
+        failOpen ? "tokens are accepted until they expire" : "requests are answered 503");
     follower.setDaemon(true);
     follower.start();
-    caughtUp.await(MAX_SILENCE_MS, TimeUnit.MILLISECONDS);
   }
 
   @Override
   public OAuth2TokenValidatorResult validate(Jwt token) {
+    waitUntilRead();
     var session = token.getClaimAsString("sid");
     if (session == null || ended.containsKey(session)) {
       return OAuth2TokenValidatorResult.failure(ENDED);
     }
-    if (System.nanoTime() - heard >= TimeUnit.MILLISECONDS.toNanos(MAX_SILENCE_MS)) {
-      throw new AuthenticationServiceException("The feed of ended sessions is stale");
+    if (failOpen) {
+      return OAuth2TokenValidatorResult.success();
+    }
+    if (!isFresh()) {
+      throw new AuthenticationServiceException("The feed of ended sessions is out of date: " + problem);
     }
     var issued = token.getIssuedAt();
     return issued == null || issued.getEpochSecond() < missingBefore
@@ -65,15 +84,39 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
         : OAuth2TokenValidatorResult.success();
   }
 
+  boolean isFresh() {
+    return System.nanoTime() - heard <= maxSilence.toNanos();
+  }
+
+  /** The thread ends with the next event, or when none comes in time. */
+  @Override
+  public void close() {
+    closed = true;
+    follower.interrupt();
+  }
+
+  /** Until all that ended before the start is known, or {@code maxSilence} has passed without it. */
+  private void waitUntilRead() {
+    try {
+      caughtUp.await(started + maxSilence.toNanos() - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private void run() {
-    while (true) {
+    while (!closed) {
       try {
         follow();
-      } catch (IOException | ParseException | RuntimeException problem) {
-        System.getLogger("gatehouse").log(System.Logger.Level.WARNING, "ended sessions: {0}", problem.toString());
+        problem = "the stream has ended";
+      } catch (IOException | ParseException | RuntimeException failure) {
+        problem = failure.getMessage() == null ? failure.toString() : failure.getMessage();
+      }
+      if (!isFresh() && !closed) {
+        outages.failed(problem);
       }
       try {
-        Thread.sleep(500);
+        Thread.sleep(RECONNECT_MS);
       } catch (InterruptedException stopped) {
         return;
       }
@@ -83,21 +126,25 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
   private void follow() throws IOException, ParseException {
     var start = position.isEmpty() ? "?after=oldest" : "";
     var connection = (HttpURLConnection) URI.create(url + start).toURL().openConnection();
-    connection.setConnectTimeout(MAX_SILENCE_MS);
-    connection.setReadTimeout(MAX_SILENCE_MS);
+    connection.setInstanceFollowRedirects(false); // the service key must not be sent to somewhere else
+    connection.setConnectTimeout((int) maxSilence.toMillis());
+    connection.setReadTimeout((int) maxSilence.toMillis());
     connection.setRequestProperty("Authorization", "Bearer " + serviceKey);
     if (!position.isEmpty()) {
       connection.setRequestProperty("Last-Event-ID", position);
     }
     if (connection.getResponseCode() == HttpURLConnection.HTTP_UNAUTHORIZED) {
-      throw new IOException("Gatehouse answers 401: check the service key");
+      throw new IOException("HTTP 401: check the service key");
+    }
+    if (connection.getResponseCode() != HttpURLConnection.HTTP_OK) {
+      throw new IOException("HTTP " + connection.getResponseCode());
     }
     leastLag = Double.POSITIVE_INFINITY;
     try (var reader = new BufferedReader(new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8))) {
       var event = new HashMap<String, String>();
-      for (var line = reader.readLine(); line != null; line = reader.readLine()) {
+      for (var line = reader.readLine(); !closed && line != null; line = reader.readLine()) {
         if (!line.isEmpty()) {
-          var parts = line.split(": ", 2);
+          var parts = line.split(": ?", 2);
           event.put(parts[0], parts[parts.length - 1]);
         } else if (event.containsKey("data")) {
           take(event.get("event"), event.get("id"), JSONObjectUtils.parse(event.get("data")));
@@ -116,11 +163,12 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
       case "position" -> {
         refuseLate(number(data, "at"));
         keep = Math.max(keep, number(data, "keep"));
-        var horizon = Instant.now().getEpochSecond() - keep;
+        var horizon = Instant.now().getEpochSecond() - keep - MAX_LEEWAY.toSeconds();
         ended.values().removeIf(at -> at < horizon);
         position = id;
         heard = System.nanoTime();
         caughtUp.countDown();
+        outages.recovered();
       }
       default -> { } // not known here, not needed
     }
@@ -129,7 +177,7 @@ public final class EndedSessions implements OAuth2TokenValidator<Jwt> {
   private void refuseLate(double sent) throws IOException {
     var lag = System.nanoTime() / 1e9 - sent;
     leastLag = Math.min(leastLag, lag);
-    if (lag > leastLag + MAX_SILENCE_MS / 1e3) {
+    if (lag > leastLag + maxSilence.toMillis() / 1e3) {
       throw new IOException("the feed arrives late");
     }
   }

@@ -1,0 +1,5 @@
+module gatehouse.example/verify
+
+go 1.22
+
+require github.com/golang-jwt/jwt/v5 v5.3.1
