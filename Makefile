@@ -80,7 +80,7 @@ axe:
 
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
-	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --extra otel --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade packages/python/pyproject.toml --extra httpx $(LOCK) --extra otel --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	{ echo "# The installer itself; \`make lock\` copies it out of dev.txt."; \
 	  awk '/^[^ #]/ { found = /^uv==/ } found && !/^ *#/' requirements/dev.txt; } > requirements/uv.txt
 
@@ -102,9 +102,9 @@ define install
 @uv=$$(command -v uv || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt && echo $(BIN)/uv; } 2>/dev/null || true); \
 { test -n "$$uv" \
   && "$$uv" pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
-  && "$$uv" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e . ; } \
+  && "$$uv" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation $(2) ; } \
 || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(1) \
-  && $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . ; }
+  && $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(2) ; }
 endef
 
 # The captcha library is what ours is measured against.
@@ -114,10 +114,10 @@ $(VENV)/bench.done: $(VENV)/dev.done
 
 $(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse into $(VENV) ..."
-	$(call install,requirements/run.txt)
+	$(call install,requirements/run.txt,-e .)
 	@touch $@
 
-$(VENV)/dev.done: requirements/dev.txt pyproject.toml | $(VENV)/pip.done
+$(VENV)/dev.done: requirements/dev.txt pyproject.toml packages/python/pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse and its test tools into $(VENV) ..."
-	$(call install,requirements/dev.txt)
+	$(call install,requirements/dev.txt,-e . -e packages/python)
 	@touch $@ $(VENV)/run.done

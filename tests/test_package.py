@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse import __version__
+from gatehouse.version import __version__
 from tests.support.conversation import ME, bearer, login
 from tests.support.running import Running
 

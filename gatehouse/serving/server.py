@@ -9,12 +9,13 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from gatehouse import __version__, logs
+from gatehouse import logs
 from gatehouse.auth.accounts.bootstrap import ADMIN_USERNAME
 from gatehouse.auth.passwords import malloc
 from gatehouse.serving import nodes
 from gatehouse.serving.preparation import prepare
 from gatehouse.settings import SettingsError
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph

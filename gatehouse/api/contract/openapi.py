@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-import gatehouse
 from gatehouse.api.contract.errors import CATALOGUE, SUCCESS, ErrorEntry
 from gatehouse.api.contract.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.contract.operations import operations
 from gatehouse.api.contract.schemas import LoginBody
 from gatehouse.api.contract.variants import BODY_EXAMPLES, DESCRIPTIONS, QUERY_EXAMPLES, examples
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def document(settings: Settings) -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "Gatehouse",
-            "version": gatehouse.__version__,
+            "version": __version__,
             "description": "Captcha, login, token refresh, logout and current user, in both variants of the contract.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },

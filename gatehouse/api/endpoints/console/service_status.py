@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse import __version__
 from gatehouse.api.contract.console.service_status import (
     CheckData,
     ChecksData,
@@ -20,6 +19,7 @@ from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.http.response import Response, success
 from gatehouse.settings import effective_settings
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
