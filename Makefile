@@ -79,13 +79,15 @@ axe:
 	    && touch $(AXE); } || echo "npm cannot install axe-core: the tests of accessibility will be left out"
 
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
-	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
-	$(BIN)/uv pip compile --quiet --upgrade packages/python/pyproject.toml --extra httpx $(LOCK) --extra otel --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) $(LOCK) -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK) -o requirements/build.txt
+	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) --extra otel packages/python/pyproject.toml --extra httpx --group build --group dev $(LOCK) \
+	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
 	{ echo "# The installer itself; \`make lock\` copies it out of dev.txt."; \
 	  awk '/^[^ #]/ { found = /^uv==/ } found && !/^ *#/' requirements/dev.txt; } > requirements/uv.txt
 
-LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
-  --generate-hashes --no-header --no-emit-index-url --annotation-style line
+SERVER = pyproject.toml --extra postgres --extra redis --extra mysql
+LOCK = --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment, caches and what the examples built; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
@@ -112,9 +114,9 @@ $(VENV)/bench.done: $(VENV)/dev.done
 	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis
 	@touch $@
 
-$(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done
+$(VENV)/run.done: requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse into $(VENV) ..."
-	$(call install,requirements/run.txt,-e .)
+	$(call install,requirements/run.txt -r requirements/build.txt,-e .)
 	@touch $@
 
 $(VENV)/dev.done: requirements/dev.txt pyproject.toml packages/python/pyproject.toml | $(VENV)/pip.done
