@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs release axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -70,6 +70,9 @@ pictures: $(VENV)/dev.done  ## take the pictures in docs/images anew (needs Chro
 docs: $(VENV)/dev.done  ## the pages of docs/ as a static site with search, in site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site/index.html"
+
+release: $(VENV)/dev.done  ## build everything of a release into dist/ and tag it; TAG=no builds only
+	@$(BIN)/python -m release $(if $(filter no,$(TAG)),--no-tag)
 
 # What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
 AXE := tests/browser/node_modules/axe-core/package.json
