@@ -1,13 +1,14 @@
-"""What release 0.1.0 has written starts under this release, with everybody still logged in.
+"""What each earlier release has written starts under this tree, with everybody still logged in.
 
-The old release is run with today's dependencies, so the data are its own. Its sources are kept beside this file,
-because a checkout need not have the history: `git archive --format=tar eebc66a gatehouse | xz -9`.
+The old release is run with today's dependencies, so the data are its own. Its sources are kept beside this file
+(`release/upgrade_sources.py`).
 """
 
 from __future__ import annotations
 
 import tarfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -18,18 +19,27 @@ from tests.support.running import PASSWORD, Running
 
 pytestmark = pytest.mark.full
 
-SOURCES = Path(__file__).with_name("release-0.1.0.tar.xz")
+RELEASES = {
+    path.name.removeprefix("release-").removesuffix(".tar.xz"): path
+    for path in sorted(Path(__file__).parent.glob("release-*.tar.xz"))
+}
 ISSUER = "http://gatehouse.localhost"
 DB = 58
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources of 0.1.0."""
-    folder = tmp_path_factory.mktemp("release")
-    with tarfile.open(SOURCES) as archive:
+class Release(NamedTuple):
+    version: str
+    folder: Path
+
+
+@pytest.fixture(params=RELEASES)
+def release(request: pytest.FixtureRequest, tmp_path: Path) -> Release:
+    folder = tmp_path / "release"
+    with tarfile.open(RELEASES[request.param]) as archive:
         archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # not in 3.11.2
-    return folder
+    # Makes it a package that is in this folder alone: a namespace package would take modules of this tree as well.
+    (folder / "gatehouse" / "__init__.py").touch()
+    return Release(request.param, folder)
 
 
 def old(release: Path, data: Path, **settings: object) -> Running:
@@ -48,9 +58,9 @@ def stores(request: pytest.FixtureRequest) -> dict[str, str]:
     return {"database_url": postgres.create("upgraded", migrated=False), "state_url": redis.emptied(DB)}
 
 
-def test_everybody_stays_logged_in(release: Path, tmp_path: Path, stores: dict[str, str]) -> None:
+def test_everybody_stays_logged_in(release: Release, tmp_path: Path, stores: dict[str, str]) -> None:
     data = tmp_path / "data"
-    before = old(release, data, **stores)
+    before = old(release.folder, data, **stores)
     if stores:
         migrated = before.cli("migrate")
         assert migrated.returncode == 0, migrated.stderr
@@ -61,7 +71,7 @@ def test_everybody_stays_logged_in(release: Path, tmp_path: Path, stores: dict[s
         added = before.cli("user", "add", "ann", "--role", "ADMIN", "--password-stdin", stdin=PASSWORD + "\n")
         assert added.returncode == 0, added.stderr
         ann = login(client, username="ann")
-    assert "0.1.0" in before.output()
+    assert f"Gatehouse {release.version} " in before.output()
 
     after = Running(data, issuer=ISSUER, **stores)
     if stores:
