@@ -23,7 +23,7 @@ PLACES = {
     "packages/*/pom.xml": r"<artifactId>gatehouse[^<]*</artifactId>\s*<version>([^<]+)<",
     "packages/go/*/go.mod": r"^\s*gatehouse\.\S+ v(\S+)$",
     "deploy/kubernetes/*.yaml": r"^ *image: \S+/gatehouse:(\S+)$",
-    "docs/*.md": r"\bgatehouse_(?:auth|client)-(\d+\.\d+\.\d+)",
+    "docs/*.md": r"\bgatehouse[_-](?:auth|client)-(\d+\.\d+\.\d+)",
     "README.md": r"^\*\*Status\*\*: beta, version (\d+\.\d+\.\d+)",
     "README.zh-CN.md": r"^\*\*状态\*\*：beta，版本 (\d+\.\d+\.\d+)",  # noqa: RUF001 - Chinese punctuation
 }
