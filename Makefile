@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs release axe lock clean
+.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -71,6 +71,7 @@ docs: $(VENV)/dev.done  ## the pages of docs/ as a static site with search, in s
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site/index.html"
 
+.PHONY: release
 release: $(VENV)/dev.done  ## build everything of a release into dist/ and tag it; TAG=no builds only
 	@$(BIN)/python -m release $(if $(filter no,$(TAG)),--no-tag)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from release import changelog, checksums, distributions, repository, sbom, single_file, upgrade_sources
+from release import changelog, checksums, distributions, packages, repository, sbom, single_file, upgrade_sources
 from release.preconditions import reasons_against
 from release.refused import Refused
 from release.versions import ROOT, agreed_version
@@ -45,12 +44,12 @@ def release(*, tag: bool) -> None:
         for folder in (first, second):
             build_python(version, Path(folder))
         checksums.require_same(checksums.sums(Path(first)), checksums.sums(Path(second)))
-        if subprocess.run(["make", "--no-print-directory", "packages"], cwd=ROOT, check=False).returncode:
-            raise Refused("`make packages` has failed")
+        packages.build(ROOT)
         shutil.copytree(first, DIST, dirs_exist_ok=True)
     checksums.write(DIST)
     print((DIST / checksums.FILE).read_text(), end="")
     if tag:
+        packages.require_all(version, DIST)
         repository.tag(version, f"Gatehouse {version}\n\n{changelog.dated_section(version, ROOT)}\n", ROOT)
         kept = upgrade_sources.keep(version, ROOT, ROOT / "tests")
         print(f"Tagged v{version}. Commit {kept.relative_to(ROOT)}: the next release is tested against it.")
