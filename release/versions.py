@@ -14,20 +14,27 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SERVER = "gatehouse/version.py"
-# The one group of each pattern is the version. A file that is named here says it at least once.
-PLACES = {
+_OF_MAVEN = r"<artifactId>gatehouse[^<]*</artifactId>\s*<version>([^<$]+)<"
+_OF_GO = r"^\s*gatehouse\.\S+ v(\S+)$"
+_OF_A_FILE = r"\bgatehouse[\w./-]*?[-@]v?(\d+\.\d+\.\d+)"
+# The one group of each pattern is the version.
+SAY_IT = {
     SERVER: r'^__version__ = "([^"]+)"$',
     "packages/python/pyproject.toml": r'^version = "([^"]+)"$',
     "packages/*/package.json": r'^  "version": "([^"]+)"',
-    "packages/*/package-lock.json": r'\A\{\n  "name": "[^"]+",\n  "version": "([^"]+)"',
-    "packages/*/pom.xml": r"<artifactId>gatehouse[^<]*</artifactId>\s*<version>([^<]+)<",
-    "packages/go/*/go.mod": r"^\s*gatehouse\.\S+ v(\S+)$",
-    "deploy/kubernetes/*.yaml": r"^ *image: \S+/gatehouse:(\S+)$",
-    "docs/*.md": r"\bgatehouse[_-](?:auth|client)-(\d+\.\d+\.\d+)",
+    "packages/*/package-lock.json": r'"name": "gatehouse[^"]*",\s*"version": "([^"]+)"',
+    "packages/*/pom.xml": _OF_MAVEN,
+    "packages/go/*/go.mod": _OF_GO,
     "README.md": r"^\*\*Status\*\*: beta, version (\d+\.\d+\.\d+)",
     "README.zh-CN.md": r"^\*\*状态\*\*：beta，版本 (\d+\.\d+\.\d+)",  # noqa: RUF001 - Chinese punctuation
 }
-MAY_SAY_NONE = {"deploy/kubernetes/*.yaml", "docs/*.md"}
+MAY_SAY_IT = {
+    "deploy/kubernetes/*.yaml": r"^ *image: \S+/gatehouse:(\S+)$",
+    "examples/*/pom.xml": _OF_MAVEN,
+    "examples/*/go.mod": _OF_GO,
+    "docs/*.md": _OF_A_FILE,
+    "packages/*/README.md": f"{_OF_A_FILE}|{_OF_MAVEN}",
+}
 
 
 class Place(NamedTuple):
@@ -36,11 +43,11 @@ class Place(NamedTuple):
 
 
 def places(root: Path = ROOT) -> Iterator[Place]:
-    for glob, pattern in PLACES.items():
+    for glob, pattern in (SAY_IT | MAY_SAY_IT).items():
         for path in sorted(root.glob(glob)):
             name = path.relative_to(root).as_posix()
-            said = re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
-            if not said and glob not in MAY_SAY_NONE:
+            said = [_version(match) for match in _matches(pattern, path)]
+            if not said and glob in SAY_IT:
                 raise Refused(f"{name} says no version: `release/versions.py` has the pattern")
             yield from (Place(name, version) for version in said)
 
@@ -55,17 +62,21 @@ def agreed_version(root: Path = ROOT) -> str:
 
 
 def set_version(version: str, root: Path = ROOT) -> None:
-    for glob, pattern in PLACES.items():
+    for glob, pattern in (SAY_IT | MAY_SAY_IT).items():
         for path in root.glob(glob):
             text = path.read_text(encoding="utf-8")
-            replaced = re.sub(pattern, lambda found: _with_group(found, version), text, flags=re.MULTILINE)
-            if replaced != text:
-                path.write_text(replaced, encoding="utf-8")
+            for match in reversed(list(_matches(pattern, path))):
+                start, end = match.span(match.lastindex or 0)
+                text = text[:start] + version + text[end:]
+            path.write_text(text, encoding="utf-8")
 
 
-def _with_group(found: re.Match[str], text: str) -> str:
-    whole, start = found[0], found.start()
-    return whole[: found.start(1) - start] + text + whole[found.end(1) - start :]
+def _matches(pattern: str, path: Path) -> Iterator[re.Match[str]]:
+    return re.finditer(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def _version(match: re.Match[str]) -> str:
+    return match[match.lastindex or 0]
 
 
 if __name__ == "__main__":
