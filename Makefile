@@ -74,6 +74,10 @@ docs: $(VENV)/dev.done  ## the pages of docs/ as a static site with search, in s
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site/index.html"
 
+.PHONY: release
+release: $(VENV)/dev.done  ## build everything of a release into dist/ and tag it; TAG=no builds only
+	@$(BIN)/python -m release $(if $(filter no,$(TAG)),--no-tag)
+
 # What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
 AXE := tests/browser/node_modules/axe-core/package.json
 axe:
@@ -82,13 +86,15 @@ axe:
 	    && touch $(AXE); } || echo "npm cannot install axe-core: the tests of accessibility will be left out"
 
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
-	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
-	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --extra client --extra otel --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) $(LOCK) -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK) -o requirements/build.txt
+	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) --extra otel packages/python/pyproject.toml --extra httpx --group build --group dev $(LOCK) \
+	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
 	{ echo "# The installer itself; \`make lock\` copies it out of dev.txt."; \
 	  awk '/^[^ #]/ { found = /^uv==/ } found && !/^ *#/' requirements/dev.txt; } > requirements/uv.txt
 
-LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal --python-version 3.11 \
-  --generate-hashes --no-header --no-emit-index-url --annotation-style line
+SERVER = pyproject.toml --extra postgres --extra redis --extra mysql
+LOCK = --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment, caches and what examples and packages built; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
@@ -106,9 +112,9 @@ define install
 @uv=$$(command -v uv || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt && echo $(BIN)/uv; } 2>/dev/null || true); \
 { test -n "$$uv" \
   && "$$uv" pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
-  && "$$uv" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e . ; } \
+  && "$$uv" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation $(2) ; } \
 || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(1) \
-  && $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . ; }
+  && $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(2) ; }
 endef
 
 # What ours is measured against: another captcha library, the usual Redis client, web frameworks.
@@ -116,12 +122,12 @@ $(VENV)/bench.done: $(VENV)/dev.done
 	@$(BIN)/pip install --quiet --disable-pip-version-check captcha redis starlette fastapi
 	@touch $@
 
-$(VENV)/run.done: requirements/run.txt pyproject.toml | $(VENV)/pip.done
+$(VENV)/run.done: requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse into $(VENV) ..."
-	$(call install,requirements/run.txt)
+	$(call install,requirements/run.txt -r requirements/build.txt,-e .)
 	@touch $@
 
-$(VENV)/dev.done: requirements/dev.txt pyproject.toml | $(VENV)/pip.done
+$(VENV)/dev.done: requirements/dev.txt pyproject.toml packages/python/pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse and its test tools into $(VENV) ..."
-	$(call install,requirements/dev.txt)
+	$(call install,requirements/dev.txt,-e . -e packages/python)
 	@touch $@ $(VENV)/run.done

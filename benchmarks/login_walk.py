@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 
-import gatehouse
+import gatehouse.version
 from gatehouse.common import logs
 from gatehouse.stores.state.protocol import State
 from gatehouse.stores.state.sqlite.engine import SQLiteState
@@ -28,7 +28,7 @@ from tests.support.inprocess import Answer, Clock, InProcess
 from tests.support.running import ANSWER, PASSWORD
 
 IN_REQUEST = ContextVar("in_request", default=False)  # inherited by the tasks that the request starts
-ROOT = str(Path(gatehouse.__file__).parent)
+ROOT = str(Path(gatehouse.version.__file__).parent)
 STATE_SECONDS = 0.05
 
 

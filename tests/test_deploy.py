@@ -35,6 +35,15 @@ def test_the_linter_has_nothing_to_say_about_the_dockerfile() -> None:
     assert ran(TOOLS / "hadolint", DEPLOY / "Dockerfile") == ""
 
 
+@pytest.mark.full
+def test_the_image_is_built_where_an_engine_runs() -> None:
+    engine = next((name for name in ("docker", "podman") if shutil.which(name) and not ran(name, "info")), None)
+    if engine is None:
+        pytest.skip("no container engine runs here")
+    assert ran(engine, "build", "-f", DEPLOY / "Dockerfile", "-t", "gatehouse:test", DEPLOY.parent) == ""
+    assert ran(engine, "run", "--rm", "gatehouse:test", "--version") == ""
+
+
 def test_the_compose_file_follows_the_specification() -> None:
     assert ran(TOOLS / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml") == ""
 

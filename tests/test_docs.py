@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 import gatehouse.cli
@@ -18,6 +17,7 @@ from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import descriptions, load
+from tests.promised_names import commands, names_now, promised
 from tests.support.running import free_port
 from tests.support.waiting import PATIENCE, wait_until
 
@@ -95,23 +95,15 @@ def test_the_dashboard_asks_for_metrics_that_exist() -> None:
         assert re.sub(r"_(total|bucket|count|sum)$", "", name) in HELP, name
 
 
-def commands(group: click.Group, *path: str) -> list[str]:
-    context = click.Context(group)
-    found = []
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            found += commands(command, *path, name)
-        else:
-            found.append(" ".join([*path, name]))
-    return found
-
-
 @pytest.mark.parametrize("command", commands(gatehouse.cli.gatehouse), ids=str)
 def test_every_command_is_documented(command: str) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
     assert f"gatehouse {command}" in pages
+
+
+@pytest.mark.parametrize("kind", promised())
+def test_no_name_that_a_release_has_promised_is_gone(kind: str) -> None:
+    assert set(promised()[kind]) <= names_now()[kind]
 
 
 def test_every_test_that_security_names_exists() -> None:

@@ -15,7 +15,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 from click.shell_completion import CompletionItem
 
-from gatehouse import __version__
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

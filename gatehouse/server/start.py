@@ -9,7 +9,6 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from gatehouse import __version__
 from gatehouse.auth.passwords import hash_memory as malloc
 from gatehouse.common import logs
 from gatehouse.common.logs import log
@@ -17,6 +16,7 @@ from gatehouse.management.bootstrap import ADMIN_USERNAME
 from gatehouse.server import node_agreement as nodes
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import SettingsError
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph

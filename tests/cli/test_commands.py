@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 import pytest
 
-from gatehouse import __version__
 from gatehouse.cli import COMMANDS, gatehouse
 from gatehouse.settings import descriptions
+from gatehouse.version import __version__
 from tests.cli.terminal import Terminal
 from tests.support.running import Running, environment, free_port
 from tests.support.waiting import PATIENCE

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
+import gatehouse.verify.bounded_cache
 from gatehouse.common.bounded_cache import BoundedCache
 
+# The client library has its own copy, because it is installed without the server.
+pytestmark = pytest.mark.parametrize("bounded_cache", [BoundedCache, gatehouse.verify.bounded_cache.BoundedCache])
 
-def test_the_oldest_entry_goes_first_and_a_renewed_one_is_new() -> None:
-    cache: BoundedCache[str, int] = BoundedCache(2)
+
+def test_the_oldest_entry_goes_first_and_a_renewed_one_is_new(bounded_cache: type[BoundedCache[str, int]]) -> None:
+    cache = bounded_cache(2)
     cache["a"], cache["b"] = 1, 2
     cache["a"] = 3
     cache["c"] = 4
     assert dict(cache) == {"a": 3, "c": 4}
 
 
-def test_threads_share_one_without_errors() -> None:
+def test_threads_share_one_without_errors(bounded_cache: type[BoundedCache[int, int]]) -> None:
     """Services that verify tokens call it from several threads."""
-    cache: BoundedCache[int, int] = BoundedCache(4)
+    cache = bounded_cache(4)
     errors: list[Exception] = []
 
     def fill(start: int) -> None:

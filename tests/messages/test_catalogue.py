@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-import gatehouse
+import gatehouse.version
 from gatehouse.api.console.user_sheets import _EXPORTED
 from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.http import response
@@ -28,7 +28,7 @@ from gatehouse.stores.database.menus import MenuType
 from gatehouse.stores.database.roles import DataScope
 from tests.support.inprocess import InProcess
 
-PACKAGE = Path(gatehouse.__file__).parent
+PACKAGE = Path(gatehouse.version.__file__).parent
 STATIC = PACKAGE / "api/pages/static"
 CHINESE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 GENDERS = {"0", "1", "2"}

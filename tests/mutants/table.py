@@ -250,14 +250,14 @@ ACCESS_TOKENS = (
     ),
     Mutant(
         "verify: only a token of the type of access tokens is one",
-        "gatehouse/verify/offline.py",
+        "packages/python/src/gatehouse/verify/offline.py",
         'header.get("typ") != self._token_type or ',
         "",
         ("tests/verify/test_algorithms.py::test_every_token_of_the_shared_table",),
     ),
     Mutant(
         "verify: a key is good for the algorithm of its kind alone",
-        "gatehouse/verify/jwk.py",
+        "packages/python/src/gatehouse/verify/jwk.py",
         'return key if jwk.get("alg", key.algorithm) == key.algorithm else None',
         'return key._replace(algorithm=jwk.get("alg", key.algorithm))',
         ("tests/verify/test_algorithms.py::test_a_jwk_is_good_for_the_algorithm_of_its_kind_and_no_other",),
@@ -267,14 +267,14 @@ ACCESS_TOKENS = (
 FEED = (
     Mutant(
         "verify: a gap in the feed of ended sessions puts older tokens in doubt",
-        "gatehouse/verify/ended_sessions.py",
+        "packages/python/src/gatehouse/verify/ended_sessions.py",
         'self._missing_before = max(self._missing_before, float(data["missing_before"]))',
         "pass",
         ("tests/verify/test_ended_sessions.py::test_a_gap_puts_older_tokens_in_doubt_and_newer_ones_not",),
     ),
     Mutant(
         "verify: a feed that is cut fails closed",
-        "gatehouse/verify/ended_sessions.py",
+        "packages/python/src/gatehouse/verify/ended_sessions.py",
         "        if not self.fresh:\n",
         "        if not self.fresh and not self._ended:\n",
         (

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from tests.mutants.table import Mutant
 
 ROOT = Path(__file__).parents[2]
+SOURCES = (".", "packages/python/src")  # the server, and the client library
 # Longer than any test waits for somebody else's work, so that only a test that hangs is ended by it.
 PATIENCE = 300
 
@@ -72,7 +73,7 @@ class Copy:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target)
         # Tests start programs in other folders as well: each must find this copy and not the installed package.
-        self._environment = {**os.environ, "PYTHONPATH": str(folder)}
+        self._environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(folder / source) for source in SOURCES)}
         for name in ("PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS"):
             self._environment.pop(name, None)
         self._require_own_package()
@@ -109,10 +110,12 @@ class Copy:
         return Run(done.returncode, failed, time.monotonic() - started, done.stdout)
 
     def _require_own_package(self) -> None:
-        command = [sys.executable, "-c", "import gatehouse; print(gatehouse.__file__)"]
-        found = subprocess.run(command, cwd="/", env=self._environment, stdout=subprocess.PIPE, text=True, check=True)
-        if not Path(found.stdout.strip()).is_relative_to(self.root.resolve()):
-            raise RuntimeError(f"tests in {self.root} would import {found.stdout.strip()}")
+        program = "import gatehouse.cli, gatehouse.verify; print(gatehouse.cli.__file__, gatehouse.verify.__file__)"
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, cwd="/", env=self._environment, stdout=subprocess.PIPE, text=True, check=True)
+        for file in done.stdout.split():
+            if not Path(file).is_relative_to(self.root.resolve()):
+                raise RuntimeError(f"tests in {self.root} would import {file}")
 
 
 def _files() -> list[str]:

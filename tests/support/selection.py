@@ -18,7 +18,15 @@ EMBEDDED = "embedded"
 SETS = (EMBEDDED, "redis", "postgres")
 
 # What takes longest begins first, so that nothing long is left for the end, where one worker would wait for the other.
-FIRST = ("tests/faults/", "tests/examples/", "tests/browser/", "tests/server/", "tests/stores/", "tests/test_")
+FIRST = (
+    "tests/faults/",
+    "tests/examples/",
+    "tests/browser/",
+    "tests/server/",
+    "tests/stores/",
+    "tests/release/",
+    "tests/test_",
+)
 
 # Long files without fixtures of their own: their tests run in whichever process is free.
 SPREAD = {

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from gatehouse import __version__
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
@@ -14,6 +13,7 @@ from gatehouse.api.times import iso_time
 from gatehouse.auth import refusals
 from gatehouse.messages import in_language
 from gatehouse.settings import effective_settings
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-import gatehouse
 from gatehouse.api.contract.errors import CATALOGUE, SUCCESS, ErrorEntry
 from gatehouse.api.login.password_login import LoginBody
 from gatehouse.api.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.operation_table import operations
 from gatehouse.messages import message
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def document(settings: Settings) -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "Gatehouse",
-            "version": gatehouse.__version__,
+            "version": __version__,
             "description": "Captcha, login, token refresh, logout and current user, in both variants of the contract.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },

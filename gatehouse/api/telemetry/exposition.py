@@ -10,9 +10,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import generate_latest, start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from gatehouse import __version__
 from gatehouse.api.telemetry.metrics import BOUNDS, HELP, Histogram, WorkerCounts, event_key, read, worker_files
 from gatehouse.auth.audit import Event
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from gatehouse import __version__
+from gatehouse.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

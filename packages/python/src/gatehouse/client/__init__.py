@@ -6,8 +6,13 @@
         print(client.me().nickname)
 
 `AsyncClient` is the same with `await`. Whatever the service refuses is raised as a `GatehouseError`.
-Needs httpx and httpcore, the extra `client`.
+Needs httpx and httpcore, the extra `httpx` of gatehouse-client.
 """
+
+try:
+    import httpx as _httpx  # noqa: F401 - said here once, in place of an error from somewhere below
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("gatehouse.client needs httpx: install gatehouse-client[httpx]", name="httpx") from None
 
 from gatehouse.client.aio import AsyncClient
 from gatehouse.client.errors import (

@@ -17,7 +17,7 @@ Or by asking each time, with a service key; a logout shows at once, and perms ar
     introspector.check(token).require("sys:user:add")
 
 Both have `check` for threads and `check_async` for tasks. `gatehouse.verify.asgi` guards a whole ASGI application,
-`gatehouse.verify.fastapi` single operations. Needs PyJWT and cryptography, and nothing else of Gatehouse.
+`gatehouse.verify.fastapi` single operations. Needs PyJWT and cryptography, and nothing of the server.
 """
 
 from gatehouse.verify.ended_sessions import EndedSessions

@@ -1,0 +1,1 @@
+"""Builds, checks and tags a release: `make release`. Nothing here is installed with Gatehouse."""
