@@ -8,7 +8,8 @@ import { ask } from "./tokens.js";
 
 const ALLOWED = /^(https?:\/\/|data:image\/)/;
 
-/** A dialog with both; `saved` is called once they are kept. */
+/** A dialog with both; `saved` is called once they are kept.
+ * @param {ProfileData} profile @param {Then} saved @param {OnFailure} report */
 export function editProfile({ nickname, avatar }, saved, report) {
   const name = field("profile.nickname", "edit-nickname", nickname, { maxlength: 64 });
   const picture = field("profile.avatar", "edit-avatar", ALLOWED.test(avatar) ? avatar : "", { maxlength: 1024, inputmode: "url" });
@@ -40,6 +41,7 @@ export function editProfile({ nickname, avatar }, saved, report) {
   });
 }
 
+/** @param {string} words @param {string} id @param {string} value @param {Attributes} attributes */
 function field(words, id, value, attributes) {
   const input = make("input", { class: "input", id, value, autocomplete: "off", "aria-describedby": `${id}-message`, ...attributes });
   const message = make("p", { class: "message plain", id: `${id}-message`, "aria-live": "polite", "data-rest": `${words}.hint`, t: `${words}.hint` });

@@ -6,18 +6,24 @@ import { setCookie } from "./urls.js";
 const TAGS = { en: "en", zh: "zh-CN" };
 const ATTRIBUTES = { tLabel: "aria-label", tPlaceholder: "placeholder" };
 
+/** @type {WeakMap<Element, Given | undefined>} */
 const values = new WeakMap();
+/** @type {Then[]} */
 const followers = [];
 
+/** @type {keyof typeof TAGS} */
 export let language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+/** @type {Record<string, string>} */
 let words = await load(language);
 
+/** @param {string} wanted */
 async function load(wanted) {
   const answer = await fetch(new URL(`words/${wanted}.json`, import.meta.url));
   return answer.json();
 }
 
-/** `{count}` is filled in, and `{count:user|users}` is the first of the two where that is one. */
+/** `{count}` is filled in, and `{count:user|users}` is the first of the two where that is one.
+ * @param {string} key @param {Given} [given] @returns {string} */
 export function word(key, given = {}) {
   return (words[key] ?? key).replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, name, one, many) => {
     if (many === undefined) return given[name] ?? whole;
@@ -25,7 +31,8 @@ export function word(key, given = {}) {
   });
 }
 
-/** Put words into an element, now and after every switch of the language. No key empties it. */
+/** Put words into an element, now and after every switch of the language. No key empties it.
+ * @param {HTMLElement} element @param {string} [key] @param {Given} [given] */
 export function say(element, key, given) {
   values.set(element, given);
   if (!key) {
@@ -37,6 +44,7 @@ export function say(element, key, given) {
   element.textContent = word(key, given);
 }
 
+/** @param {string} key */
 export function known(key) {
   return key in words;
 }
@@ -51,7 +59,8 @@ export function locale() {
   return navigator.languages.find((kind) => kind.startsWith(language)) ?? TAGS[language];
 }
 
-/** For what is more than words, such as dates: called after every switch. */
+/** For what is more than words, such as dates: called after every switch.
+ * @param {Then} follower */
 export function onLanguage(follower) {
   followers.push(follower);
 }
@@ -63,12 +72,12 @@ export async function switchLanguage() {
   setCookie("gatehouse_language", wanted);
   document.documentElement.lang = TAGS[wanted];
   for (const element of document.querySelectorAll("[data-t]")) {
-    element.textContent = word(element.dataset.t, values.get(element));
+    element.textContent = word(element.dataset.t ?? "", values.get(element));
   }
   for (const [name, attribute] of Object.entries(ATTRIBUTES)) {
     const selector = `[data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}]`;
     for (const element of document.querySelectorAll(selector)) {
-      element.setAttribute(attribute, word(element.dataset[name], values.get(element)));
+      element.setAttribute(attribute, word(element.dataset[name] ?? "", values.get(element)));
     }
   }
   for (const follower of followers) follower();

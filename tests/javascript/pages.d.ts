@@ -1,0 +1,73 @@
+// The shapes that the scripts of the pages share. Types are here, and not in comments of the scripts, wherever that
+// saves bytes that every visitor would load.
+
+/** The path of an operation without its query. */
+type Bare<P extends string> = P extends `${infer Path}?${string}` ? Path : P;
+type Answer<M extends string, P extends string> = AnswerOf<`${M} ${Bare<P>}`>;
+type Sent<M extends string, P extends string> = BodyOf<`${M} ${Bare<P>}`>;
+
+type Call = <M extends string, P extends string>(
+  method: M,
+  path: P,
+  options?: { body?: Sent<M, P>; token?: string; limit?: number },
+) => Promise<Answer<M, P>>;
+type Ask = <M extends string, P extends string>(method: M, path: P, body?: Sent<M, P>) => Promise<Answer<M, P>>;
+
+/** Ids that the scripts make, beside those of the pages. */
+interface PageElements {
+  [line: `${string}-message`]: HTMLElement;
+}
+type At = <Id extends keyof PageElements>(id: Id) => PageElements[Id];
+interface Document {
+  getElementById<Id extends keyof PageElements>(id: Id): PageElements[Id];
+}
+interface ParentNode {
+  // Everything that is looked for is HTML.
+  querySelector<E extends HTMLElement = HTMLElement>(selectors: string): E | null;
+  querySelectorAll<E extends HTMLElement = HTMLElement>(selectors: string): NodeListOf<E>;
+}
+
+/** What a failed call throws; see api.js. */
+type Failure = import("../../gatehouse/api/pages/static/api.js").Failure;
+type OnFailure = (failure: Failure) => unknown;
+
+/** The tokens of a login; see tokens.js. */
+interface Tokens {
+  login: string;
+  turn: number;
+  remembered: boolean;
+  access: string;
+  refresh: string;
+  life: number;
+  until: number;
+}
+
+/** Values for the places of a sentence. */
+type Given = Record<string, unknown>;
+
+type Control = HTMLInputElement & HTMLSelectElement;
+type Leaf = Node | string | number | false | null | undefined;
+type Child = Leaf | Leaf[] | (Leaf | Leaf[])[];
+interface Attributes {
+  [name: string]: any;
+  /** The key of the words inside. */
+  t?: string;
+  click?: (event: MouseEvent) => unknown;
+  change?: (event: Event & { target: Control }) => unknown;
+  input?: (event: Event & { target: Control }) => unknown;
+  submit?: (event: SubmitEvent) => unknown;
+}
+type Make = <K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes?: Attributes,
+  ...children: Child[]
+) => HTMLElementTagNameMap[K];
+
+/** Whether the reader has a perm. */
+type May = (perm: string) => boolean;
+interface Context {
+  may: May;
+  username: string;
+}
+/** Called when something is done. */
+type Then = () => unknown;
