@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from gatehouse import logs
 from gatehouse.api.http.request import Request
+from gatehouse.common import logs
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.support.inprocess import Clock, InProcess, request_scope
 

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import insert, text
 
-from gatehouse.service import open_service
+from gatehouse.composition import open_service
 from gatehouse.settings import load
-from gatehouse.stores.accounts.schema import user_roles, users
+from gatehouse.stores.database.schema import user_roles, users
 from tests.support.conversation import bearer, login
 from tests.support.running import Running
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from gatehouse import logs
+from gatehouse.common import logs
 from tests.support.inprocess import Clock, InProcess
 
 DAYS = 200

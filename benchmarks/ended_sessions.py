@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.service import Service
+from gatehouse.composition import Service
 from gatehouse.verify import EndedSessions, Introspector, TokenInvalid, Verifier
 from tests.support.conversation import LOGOUT, bearer
 from tests.support.engines import PostgresServer, RedisServer

@@ -23,9 +23,9 @@ from rich.table import Table
 from benchmarks.load import middle, require_wrk, wrk
 from benchmarks.subject import Subject
 from gatehouse.auth.sessions.tokens import new_session_id
-from gatehouse.service import open_service
+from gatehouse.composition import open_service
 from gatehouse.settings import load
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.state.protocol import Session
 from tests.support.conversation import ME
 

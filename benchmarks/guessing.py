@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from gatehouse import logs
+from gatehouse.common import logs
 from tests.support.factors import enrol
 from tests.support.inprocess import InProcess
 

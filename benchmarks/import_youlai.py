@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gatehouse.serving.preparation import prepare
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.support.conversation import login
 from tests.support.running import Running

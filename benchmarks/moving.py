@@ -17,8 +17,8 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.population import fill
-from gatehouse.service import open_service
-from gatehouse.serving.preparation import prepare
+from gatehouse.composition import open_service
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.support.engines import PostgresServer, RedisServer
 from tests.support.running import Running

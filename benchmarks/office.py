@@ -26,10 +26,10 @@ from pathlib import Path
 
 import httpx
 
-from gatehouse import logs
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.service import Service
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.common import logs
+from gatehouse.composition import Service
+from gatehouse.stores.database.users import NewUser
 from tests.support.conversation import CAPTCHA, LOGIN, ME
 from tests.support.people import with_stores
 from tests.support.running import ANSWER, PASSWORD, Running, free_port

@@ -26,13 +26,13 @@ from sqlalchemy import insert
 
 from benchmarks.load import Load, require_wrk, wrk
 from benchmarks.subject import HERE, Subject
-from gatehouse.service import Service, open_service
-from gatehouse.serving.preparation import prepare
+from gatehouse.composition import Service, open_service
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
-from gatehouse.stores.accounts.schema import user_roles, users
-from gatehouse.stores.accounts.users import Profile, User
+from gatehouse.stores.database.schema import user_roles, users
+from gatehouse.stores.database.users import Profile, User
 from gatehouse.stores.state.protocol import Session
-from gatehouse.stores.state.sqlite.file import INSERT_SESSION, connect, session_row
+from gatehouse.stores.state.sqlite.state_file import INSERT_SESSION, connect, session_row
 from tests.support.conversation import ME, REFRESH, bearer
 from tests.support.engines import PostgresServer, RedisServer
 

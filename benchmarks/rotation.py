@@ -22,8 +22,8 @@ from pathlib import Path
 import httpx
 import jwt
 
-from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNING_SECONDS
-from gatehouse.service import Service
+from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNING_SECONDS
+from gatehouse.composition import Service
 from gatehouse.verify import Verifier, VerifyError
 from gatehouse.verify.keys import KeySet
 from tests.support.conversation import ME, bearer, login, refresh

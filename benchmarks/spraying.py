@@ -16,9 +16,9 @@ import heapq
 import tempfile
 from pathlib import Path
 
-from gatehouse import logs
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.common import logs
+from gatehouse.stores.database.users import NewUser
 from tests.support import hash_cost
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD

@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
 
-from gatehouse.parsing import Rate
+from gatehouse.common.parsing import Rate
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.protocol import EndRecord, ReuseDetection, Session, State
 from gatehouse.stores.state.redis.engine import RedisState

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gatehouse import logs
 from gatehouse.auth.passwords import hash_pool
+from gatehouse.common import logs
 from tests.support import hash_cost, selection, store_limits
 from tests.support.engines import NotInstalled, Postgres, Redis, fresh_database, fresh_stores
 from tests.support.hash_cost import real_hash_cost

@@ -15,7 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from gatehouse.parsing import networks
+from gatehouse.common.parsing import networks
 from gatehouse.settings import descriptions
 from tests.support.conversation import login
 from tests.support.running import TLS, Running, free_port

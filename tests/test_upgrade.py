@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.stores.accounts.migrate import HEAD
+from gatehouse.stores.database.migrate import HEAD
 from tests.support.conversation import LOGOUT, ME, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
 from tests.support.running import PASSWORD, Running

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from granian._granian import RSGIProtocolClosed
 
-from gatehouse import logs
 from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
 from gatehouse.api.contract.operation import PREFIX
 from gatehouse.api.http.client_address import is_trusted, peer_address
@@ -25,6 +24,7 @@ from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.collector import Metrics
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import BeyondAuthority, NotAllowed, Refused
+from gatehouse.common import logs
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, UnstorableValue
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gatehouse.api.telemetry.tracing import Tracer
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 log = logs.named("gatehouse.api")
 

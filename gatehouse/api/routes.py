@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gatehouse.api.http.response import Response
     from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
     Endpoint = Callable[..., Awaitable[Response]]
 

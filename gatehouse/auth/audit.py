@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gatehouse import logs
 from gatehouse.auth.audit_aggregates import Aggregate, Aggregates
 from gatehouse.auth.audit_writer import AuditWriter
-from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
-from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
+from gatehouse.common import logs
+from gatehouse.common.user_agent import USER_AGENT_MAX_LENGTH
+from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,11 +10,11 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gatehouse import logs
+from gatehouse.common import logs
 from gatehouse.stores.errors import StoreUnavailable, UnstorableValue
 
 if TYPE_CHECKING:
-    from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
+    from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
 
 QUEUE_LIMIT = 20_000
 BATCH = 2_000

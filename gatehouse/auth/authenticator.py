@@ -32,11 +32,11 @@ from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.factors.policy import SessionPolicy
+    from gatehouse.auth.factors.factor_policy import SessionPolicy
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.login import Login, LoginForm
     from gatehouse.auth.login.login_history import LoginHistory
-    from gatehouse.auth.sessions.profiles import Profiles
+    from gatehouse.auth.sessions.profile_cache import Profiles
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.auth.sessions.tokens import AccessTokens, Claims, RefreshTokens
     from gatehouse.stores.state.protocol import Session

@@ -1,6 +1,6 @@
 """Delivers what must happen after a commit: at once by whoever committed it, later by any node if that failed.
 
-A delivery is written in the transaction of its cause (`stores/accounts/outbox.py`), so it is neither lost nor done for
+A delivery is written in the transaction of its cause (`stores/database/outbox.py`), so it is neither lost nor done for
 a change that never happened. It happens at least once, so each kind must bear being repeated. Failures are retried
 with growing pauses; after `GIVE_UP_SECONDS` it is an audit event and a finding of `gatehouse doctor`.
 """
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse import logs
 from gatehouse.auth.audit import Audit, ClientInfo, Event
+from gatehouse.common import logs
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from gatehouse.stores.accounts.outbox import Backlog, Delivery, OutboxStore
+    from gatehouse.stores.database.outbox import Backlog, Delivery, OutboxStore
 
 # For so long a delivery belongs to whoever has written or claimed it; then it is taken as abandoned.
 LEASE_SECONDS = 30.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gatehouse.auth.sessions.tokens import Claims
-    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.stores.database.users import Profile
 
 
 class Principal(NamedTuple):

@@ -46,7 +46,7 @@ class FieldInvalid(Refused):
 
 
 class AccountFieldInvalid(FieldInvalid, ValueError):
-    """A field of an account, role, department or menu that breaks a rule of `auth/accounts/`: the caller's mistake."""
+    """A field of an account, role, department or menu that breaks a rule of `management/`: the caller's mistake."""
 
 
 class PasswordProblem(StrEnum):
@@ -192,7 +192,7 @@ class Need(StrEnum):
 
 
 class BeyondAuthority(NotAllowed):
-    """A change that `auth/accounts/authority.py` refuses, which is the only place that raises it. It is recorded."""
+    """A change that `management/authority.py` refuses, which is the only place that raises it. It is recorded."""
 
     def __init__(self, why: str, need: Need, missing: Sequence[str] = (), role: str = "") -> None:
         super().__init__(why)

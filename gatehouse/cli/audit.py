@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from gatehouse.auth.accounts.activity_log import way_of
 from gatehouse.auth.audit import Event
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment
 from gatehouse.cli.with_service import with_service
-from gatehouse.parsing import duration
+from gatehouse.common.parsing import duration
+from gatehouse.management.activity_log import way_of
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.audit_trail import AuditEntry
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.audit_trail import AuditEntry
 
 FOLLOW_SECONDS = 1.0
 # Events get their ids before they are committed, so a smaller id may appear after a larger one: read this far back.

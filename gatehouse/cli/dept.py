@@ -16,8 +16,8 @@ from gatehouse.cli.with_service import ID, with_service
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.departments import Department
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.departments import Department
 
 
 @click.group(no_args_is_help=True)

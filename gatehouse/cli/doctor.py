@@ -1,6 +1,6 @@
 """`gatehouse doctor`: checks everything that the service depends on, and says what to do.
 
-The checks are in `service/diagnosis.py`; those of the servers' settings in `stores/accounts/database.py` and
+The checks are in `doctor/diagnosis.py`; those of the servers' settings in `stores/database/sql_engine.py` and
 `stores/state/*/server_configuration.py`.
 """
 
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from gatehouse import logs
 from gatehouse.cli import output
 from gatehouse.cli.failures import EXIT_REFUSED, explain
 from gatehouse.cli.node_checks import check_nodes
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
-from gatehouse.service import diagnosis, open_service
-from gatehouse.service.diagnosis import Finding, Level
+from gatehouse.common import logs
+from gatehouse.composition import open_service
+from gatehouse.doctor import diagnosis
+from gatehouse.doctor.diagnosis import Finding, Level
 from gatehouse.settings import SettingsError
 
 if TYPE_CHECKING:

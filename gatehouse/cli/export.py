@@ -12,12 +12,12 @@ from gatehouse.auth.audit import Event
 from gatehouse.cli.output import echo
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
+from gatehouse.common.wording import plural
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.file_format import FileFormat, format_of
-from gatehouse.wording import plural
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 @click.command("export")

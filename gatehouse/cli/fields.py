@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gatehouse.cli.with_service import ID
-from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.stores.database.roles import DataScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,17 +14,17 @@ from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
+from gatehouse.common.wording import plural
 from gatehouse.transfer.file_format import FileFormat
-from gatehouse.transfer.files import UserFile
+from gatehouse.transfer.file_reader import UserFile
 from gatehouse.transfer.importer import Importer
 from gatehouse.transfer.youlai import open_youlai
-from gatehouse.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.service import Service
-    from gatehouse.transfer.rows import ImportCount, Source, Summary
+    from gatehouse.composition import Service
+    from gatehouse.transfer.import_rows import ImportCount, Source, Summary
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

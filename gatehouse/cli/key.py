@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNING_SECONDS
+from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS, PUBLISHED_BEFORE_SIGNING_SECONDS
 from gatehouse.cli import output
 from gatehouse.cli.output import Mark, Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.keys import StoredKey
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.signing_keys import StoredKey
 
 _COLUMNS = {
     "kid": "KEY",

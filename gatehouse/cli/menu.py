@@ -9,19 +9,19 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from gatehouse.auth.accounts.authority import OPERATOR
-from gatehouse.auth.accounts.menus import visible_menus
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import ID, with_service
-from gatehouse.stores.accounts.menus import MenuType
+from gatehouse.management.authority import OPERATOR
+from gatehouse.management.menus import visible_menus
+from gatehouse.stores.database.menus import MenuType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.menus import Menu
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.menus import Menu
 
 TYPES = {"folder": MenuType.FOLDER, "page": MenuType.PAGE, "link": MenuType.LINK, "button": MenuType.BUTTON}
 _NAMES = {kind: name for name, kind in TYPES.items()}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse import logs
 from gatehouse.cli import output
 from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
-from gatehouse.service import open_database, open_state
-from gatehouse.stores.accounts import migrate as schema
-from gatehouse.stores.accounts.database import PATIENCE
-from gatehouse.stores.state.sqlite.file import create as create_state
+from gatehouse.common import logs
+from gatehouse.composition import open_database, open_state
+from gatehouse.stores.database import migrate as schema
+from gatehouse.stores.database.sql_engine import PATIENCE
+from gatehouse.stores.state.sqlite.state_file import create as create_state
 
 if TYPE_CHECKING:
     from gatehouse.settings import Settings

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse import logs
 from gatehouse.cli import output
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import settings_in_force
-from gatehouse.service import open_state
-from gatehouse.stores.accounts.copying import CopiedTable, copy_accounts
-from gatehouse.stores.accounts.database import PATIENCE, Database
+from gatehouse.common import logs
+from gatehouse.composition import open_state
+from gatehouse.stores.database.database_copy import CopiedTable, copy_accounts
+from gatehouse.stores.database.sql_engine import PATIENCE, Database
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.sqlite.engine import live_sessions
-from gatehouse.transfer.move import move_sessions
+from gatehouse.transfer.session_move import move_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gatehouse.service.diagnosis import fail, ok
-from gatehouse.serving.nodes import disagreements, fingerprint, live_nodes
-from gatehouse.stores.accounts.nodes import Node
+from gatehouse.doctor.diagnosis import fail, ok
+from gatehouse.server.node_agreement import disagreements, fingerprint, live_nodes
+from gatehouse.stores.database.nodes import Node
 from gatehouse.stores.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from gatehouse.service import Service
-    from gatehouse.service.diagnosis import Finding
+    from gatehouse.composition import Service
+    from gatehouse.doctor.diagnosis import Finding
 
 
 async def check_nodes(service: Service) -> AsyncIterator[Finding]:

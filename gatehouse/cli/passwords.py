@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from gatehouse.auth.accounts.bootstrap import random_password
-from gatehouse.auth.passwords.policy import validate_new_password
+from gatehouse.auth.passwords.password_policy import validate_new_password
 from gatehouse.cli.output import echo
+from gatehouse.management.bootstrap import random_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ from gatehouse.cli.fields import scope, scope_name, scope_options
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
-from gatehouse.wording import plural
+from gatehouse.common.wording import plural
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.roles import Role
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.roles import Role
 
 
 @click.group(no_args_is_help=True)

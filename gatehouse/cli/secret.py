@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.auth.audit import Event
-from gatehouse.auth.keys.ring import NODE_RELOAD_SECONDS
+from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.master_secret import new_secret, secret_path, write_secrets
-from gatehouse.wording import plural
+from gatehouse.common.wording import plural
+from gatehouse.settings.master_secret import new_secret, secret_path, write_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 # Until then every running worker has read the file again.
 RELOADED_SECONDS = NODE_RELOAD_SECONDS + 5

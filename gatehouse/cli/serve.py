@@ -45,6 +45,6 @@ def serve(ctx: click.Context, /, **flags: str | None) -> None:
     """
     config: Path | None = ctx.find_root().params["config"]
     given = load({name: value for name, value in flags.items() if value is not None}, config=config)
-    from gatehouse.serving import server  # noqa: PLC0415 - half a second that --help and a wrong setting need not wait for
+    from gatehouse.server import start  # noqa: PLC0415 - half a second that --help and a wrong setting need not wait for
 
-    server.serve(given)
+    start.serve(given)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.audit import Event
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.stores.accounts.keys import ServiceKeyStore
+from gatehouse.management import accepted_values as policy
+from gatehouse.stores.database.signing_keys import ServiceKeyStore
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 @click.group(no_args_is_help=True)

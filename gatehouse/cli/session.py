@@ -10,14 +10,14 @@ from gatehouse.auth.audit import SessionEndReason
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
+from gatehouse.common.user_agent import browser
+from gatehouse.common.wording import plural
 from gatehouse.stores.errors import Missing
-from gatehouse.user_agent import browser
-from gatehouse.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
     from gatehouse.stores.state.protocol import Session
 
 _COLUMNS = {

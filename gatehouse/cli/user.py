@@ -13,12 +13,12 @@ from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.user_access import delete, disable, enable, grant, link, password, revoke
 from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, with_service
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.users import Profile
 
 _COLUMNS = {
     "id": "ID",

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
+from gatehouse.management.authority import OPERATOR
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 @click.command("disable")

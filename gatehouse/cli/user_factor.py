@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
+from gatehouse.management.authority import OPERATOR
 
 if TYPE_CHECKING:
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 @click.command("factor")

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 import click
 
-from gatehouse import logs, settings
-from gatehouse.auth.accounts.authority import CLI_ADDRESS
+from gatehouse import settings
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.os_user import os_user
-from gatehouse.service import open_service
-from gatehouse.stores.accounts import migrate
+from gatehouse.common import logs
+from gatehouse.common.os_user import os_user
+from gatehouse.composition import open_service
+from gatehouse.management.authority import CLI_ADDRESS
+from gatehouse.stores.database import migrate
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
     from gatehouse.settings import Settings
 
 P = ParamSpec("P")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.parsing import seconds, with_unit
+from gatehouse.common.parsing import seconds, with_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gatehouse.auth.login.captcha.difficulty import Difficulty
-from gatehouse.parsing import (
+from gatehouse.common.parsing import (
     Network,
     Rate,
     base_path,

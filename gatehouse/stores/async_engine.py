@@ -2,7 +2,7 @@
 
 The only file that imports `sqlalchemy.ext.asyncio`. That package imports its sessions, and with them the ORM, which
 nobody here uses: 4 MB in every worker and a sixth of the import time (measure with `python -X importtime -c "import
-gatehouse.serving.workers"`). So its two modules of sessions are replaced during that one import, unless something has
+gatehouse.server.workers"`). So its two modules of sessions are replaced during that one import, unless something has
 loaded them already. To switch the trick off, delete the lines around the import.
 """
 

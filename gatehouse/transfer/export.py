@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 from msgspec import UNSET
 
-from gatehouse.stores.accounts.departments import Departments
-from gatehouse.stores.accounts.factor_copies import factor_copies
-from gatehouse.stores.accounts.menus import Menus
-from gatehouse.stores.accounts.roles import Roles
-from gatehouse.stores.accounts.users import Users
+from gatehouse.stores.database.departments import Departments
+from gatehouse.stores.database.factor_export import factor_copies
+from gatehouse.stores.database.menus import Menus
+from gatehouse.stores.database.roles import Roles
+from gatehouse.stores.database.users import Users
 from gatehouse.transfer.file_format import COLUMNS, DepartmentLine, FactorLine, FileFormat, MenuLine, RoleLine, UserLine
 from gatehouse.transfer.formulas import quote
-from gatehouse.transfer.rows import BATCH
+from gatehouse.transfer.import_rows import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
-    from gatehouse.stores.accounts.database import Database
-    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.stores.database.sql_engine import Database
+    from gatehouse.stores.database.users import Profile
     from gatehouse.transfer.file_format import Line
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gatehouse.stores.accounts.factor_copies import FactorCopy
+from gatehouse.stores.database.factor_export import FactorCopy
 
 if TYPE_CHECKING:
     from pathlib import Path

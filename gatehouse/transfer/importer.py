@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gatehouse.auth.accounts.authority import IMPORT_ADDRESS
-from gatehouse.auth.accounts.bootstrap import is_replaceable_admin
-from gatehouse.auth.accounts.effects import EndedUser, StateEffects, new_delivery
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
-from gatehouse.os_user import os_user
-from gatehouse.stores.accounts.audit_trail import AuditEntry
-from gatehouse.stores.accounts.bulk import AddedUser, Batch, Bulk, ChangedUser
-from gatehouse.stores.accounts.departments import Department, Departments
-from gatehouse.stores.accounts.roles import DataScope, Role, Roles
-from gatehouse.stores.accounts.users import Users, name_key
-from gatehouse.transfer.factors import FactorImport
-from gatehouse.transfer.menus import MenuImport
-from gatehouse.transfer.plan import Context, Plan, Seen, plan
-from gatehouse.transfer.rows import ImportCount, Summary, cut_cycles, moved_to_top
+from gatehouse.common.os_user import os_user
+from gatehouse.management.account_change import EndedUser, StateEffects, new_delivery
+from gatehouse.management.authority import IMPORT_ADDRESS
+from gatehouse.management.bootstrap import is_replaceable_admin
+from gatehouse.stores.database.audit_trail import AuditEntry
+from gatehouse.stores.database.departments import Department, Departments
+from gatehouse.stores.database.import_batches import AddedUser, Batch, Bulk, ChangedUser
+from gatehouse.stores.database.roles import DataScope, Role, Roles
+from gatehouse.stores.database.users import Users, name_key
+from gatehouse.transfer.factor_import import FactorImport
+from gatehouse.transfer.import_plan import Context, Plan, Seen, plan
+from gatehouse.transfer.import_rows import ImportCount, Summary, cut_cycles, moved_to_top
+from gatehouse.transfer.menu_import import MenuImport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from gatehouse.auth.outbox import Outbox
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.bulk import ExistingUser
-    from gatehouse.stores.accounts.database import Database
-    from gatehouse.stores.accounts.users import User
+    from gatehouse.stores.database.import_batches import ExistingUser
+    from gatehouse.stores.database.sql_engine import Database
+    from gatehouse.stores.database.users import User
     from gatehouse.stores.state.protocol import State
-    from gatehouse.transfer.plan import UserChange
-    from gatehouse.transfer.rows import Source, SourceDepartment, SourceRole, SourceUser
+    from gatehouse.transfer.import_plan import UserChange
+    from gatehouse.transfer.import_rows import Source, SourceDepartment, SourceRole, SourceUser
 
 # What the audit trail records as the client, with the operating system's name of who runs it.
 IMPORT_CLIENT = ClientInfo(IMPORT_ADDRESS, os_user())

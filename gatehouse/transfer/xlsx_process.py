@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
-from gatehouse import logs
+from gatehouse.common import logs
 from gatehouse.transfer.xlsx import Cell, Formula, SheetInvalid, read_sheet
 
 # A list of as many users as may be imported takes a second and a half, and 150 MiB of address space beside what glibc

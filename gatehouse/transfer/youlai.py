@@ -19,20 +19,28 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.auth.accounts import policy
 from gatehouse.auth.perms import canonical
-from gatehouse.stores.accounts.menus import MenuType
+from gatehouse.management import accepted_values as policy
+from gatehouse.stores.database.menus import MenuType
 from gatehouse.stores.import_sources.values import moment, number
 from gatehouse.stores.import_sources.youlai import connect_youlai
-from gatehouse.transfer.data_scopes import data_scopes
-from gatehouse.transfer.menus import read_row, type_of
-from gatehouse.transfer.rows import BATCH, Remark, SourceDepartment, SourceMenu, SourceRole, SourceUser, printable
+from gatehouse.transfer.import_rows import (
+    BATCH,
+    Remark,
+    SourceDepartment,
+    SourceMenu,
+    SourceRole,
+    SourceUser,
+    printable,
+)
+from gatehouse.transfer.menu_import import read_row, type_of
+from gatehouse.transfer.youlai_data_scopes import data_scopes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from gatehouse.stores.import_sources.youlai import YoulaiDatabase
-    from gatehouse.transfer.rows import SourceFactors
+    from gatehouse.transfer.import_rows import SourceFactors
 
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
 _SCHEME = re.compile(r"\{(bcrypt|argon2(@\w+)?)\}", re.IGNORECASE)

@@ -9,7 +9,7 @@ import urllib.request
 from typing import Any
 from urllib.parse import urlsplit
 
-from gatehouse.parsing import is_loopback
+from gatehouse.common.parsing import is_loopback
 from gatehouse.verify.errors import Unavailable
 
 MAX_ANSWER_BYTES = 256 * 1024

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from gatehouse.bounded_cache import BoundedCache
+from gatehouse.common.bounded_cache import BoundedCache
 from gatehouse.verify.errors import TokenInvalid, Unavailable
 from gatehouse.verify.fetch import check_url, fetch
 from gatehouse.verify.principal import Principal

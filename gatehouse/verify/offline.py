@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jwt
 
-from gatehouse.bounded_cache import BoundedCache
+from gatehouse.common.bounded_cache import BoundedCache
 from gatehouse.verify.ended_sessions import MAX_LEEWAY
 from gatehouse.verify.errors import TokenInvalid
 from gatehouse.verify.keys import KeySet

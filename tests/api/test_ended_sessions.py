@@ -17,13 +17,13 @@ import pytest
 
 from gatehouse.api.endpoints.ended_sessions import MAX_POLL_SECONDS
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.sessions.ended_sessions import FEED_ID_TTL
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
 from gatehouse.auth.sessions.token_life import MAX_ACCESS_TTL
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
-from gatehouse.stores.accounts.keys import ServiceKeyStore
+from gatehouse.stores.database.signing_keys import ServiceKeyStore
 from gatehouse.stores.state.protocol import ENDED_KEPT_SECONDS
 from gatehouse.verify import EndedSessions, TokenInvalid
 from gatehouse.verify.ended_sessions import MAX_LEEWAY

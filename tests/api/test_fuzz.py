@@ -17,8 +17,8 @@ from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.response import language_of
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.sessions.tokens import RefreshTokens
-from gatehouse.parsing import networks
-from gatehouse.user_agent import browser
+from gatehouse.common.parsing import networks
+from gatehouse.common.user_agent import browser
 from tests.support.inprocess import InProcess
 from tests.support.selection import cases
 

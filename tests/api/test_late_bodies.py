@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from gatehouse.service import Service
+from gatehouse.composition import Service
 from tests.support.conversation import login
 from tests.support.people import add_user, with_stores
 from tests.support.running import Running

@@ -11,8 +11,8 @@ import pytest
 from gatehouse.auth import audit_aggregates, audit_writer
 from gatehouse.auth.audit import REASONS, ClientInfo, Event, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.audit_trail import AuditEntry
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.audit_trail import AuditEntry
+from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import InProcess
 from tests.support.people import change_user

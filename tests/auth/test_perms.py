@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.accounts.upgrade import add_current_perm_names
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.perms import (
     ADMIN_PERMS,
@@ -18,9 +17,10 @@ from gatehouse.auth.perms import (
     lacking_perms,
     names_of,
 )
-from gatehouse.stores.accounts.roles import DataScope
-from gatehouse.stores.accounts.transactions import AccountTransactions
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.management.data_upgrade import add_current_perm_names
+from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.transactions import AccountTransactions
+from gatehouse.stores.database.users import NewUser
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 

@@ -10,10 +10,10 @@ import httpx
 from sqlalchemy import insert
 
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.service import open_service
+from gatehouse.composition import open_service
 from gatehouse.settings import load
-from gatehouse.stores.accounts.login_days import ALL_DAYS, day_of
-from gatehouse.stores.accounts.schema import login_days, login_failures, user_roles, users
+from gatehouse.stores.database.login_days import ALL_DAYS, day_of
+from gatehouse.stores.database.schema import login_days, login_failures, user_roles, users
 from tests.support.conversation import CAPTCHA, LOGIN
 from tests.support.running import PASSWORD, Running
 

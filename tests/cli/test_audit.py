@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from gatehouse.auth.audit import Event
-from gatehouse.os_user import os_user
+from gatehouse.common.os_user import os_user
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal
 from tests.support.conversation import LOGIN, LOGOUT, bearer, credentials, login

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.serving.preparation import prepare
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.cli.terminal import Outcome, Terminal
 from tests.support.running import Running, environment, free_port

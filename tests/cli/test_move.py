@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
-from gatehouse.serving.preparation import prepare
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
-from gatehouse.stores.accounts.copying import TABLES
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.schema import audit_events, departments, menus, recovery_codes, users
+from gatehouse.stores.database.database_copy import TABLES
+from gatehouse.stores.database.schema import audit_events, departments, menus, recovery_codes, users
+from gatehouse.stores.database.sql_engine import Database
 from tests.support.conversation import ME, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
 from tests.support.running import Running

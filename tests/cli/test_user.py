@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from gatehouse.serving.preparation import prepare
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.cli.conftest import PASSPHRASE
 from tests.cli.terminal import Terminal

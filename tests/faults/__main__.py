@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.faults.engine_sets import NAMES
-from tests.faults.world import run
+from tests.faults.run import run
 
 parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
 parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="repeats the plan of an earlier run")

@@ -8,13 +8,13 @@ from random import Random
 
 import httpx
 
-from gatehouse.auth.accounts.accounts import Accounts
+from gatehouse.management.accounts import Accounts
 from gatehouse.stores.errors import StoreError
 from tests.faults.history import History, Operation, Outcome, What
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, REFRESH, bearer
 from tests.support.running import ANSWER, PASSWORD, TLS
 
-# Longer than any pause of the nemesis: who waits this long for nothing has lost the answer.
+# Longer than any pause of the fault injector: who waits this long for nothing has lost the answer.
 PATIENCE = 10.0
 # After this long a repeated refresh could fall out of the grace window, and would be theft: then leave it.
 GRACE = 7.0

@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.engine_sets import NAMES
 from tests.faults.history import Outcome, What
-from tests.faults.world import run
+from tests.faults.run import run
 
 # At least so long and so many: a slow machine needs longer for a fault and its recovery.
 SECONDS = 30

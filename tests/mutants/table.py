@@ -34,15 +34,15 @@ SQLITE = "gatehouse/stores/state/sqlite/engine.py"
 SESSION_RULES = "gatehouse/stores/state/session_rules.py"
 SESSIONS = "gatehouse/auth/sessions/sessions.py"
 TOKENS = "gatehouse/auth/sessions/tokens.py"
-PROFILES = "gatehouse/auth/sessions/profiles.py"
+PROFILES = "gatehouse/auth/sessions/profile_cache.py"
 AUTHENTICATOR = "gatehouse/auth/authenticator.py"
 LOGIN = "gatehouse/auth/login/login.py"
 CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
 SECOND_FACTOR = "gatehouse/auth/login/second_factor.py"
 LOCKOUT = "gatehouse/auth/limits/lockout.py"
-EFFECTS = "gatehouse/auth/accounts/effects.py"
-USERS = "gatehouse/auth/accounts/users.py"
+EFFECTS = "gatehouse/management/account_change.py"
+USERS = "gatehouse/management/users.py"
 APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
 
@@ -57,9 +57,9 @@ ADDRESS_TESTS = "tests/auth/limits/test_one_address.py"
 ESCALATION_TESTS = "tests/api/console/test_escalation.py"
 RANK_TESTS = "tests/api/console/test_rank.py"
 PROOF_TESTS = "tests/auth/sessions/test_proof.py"
-OUTBOX_TESTS = "tests/auth/accounts/test_outbox.py"
+OUTBOX_TESTS = "tests/auth/test_outbox.py"
 AUDIT_TESTS = "tests/auth/test_audit.py"
-PASSWORD_TESTS = "tests/auth/accounts/test_password_change.py"
+PASSWORD_TESTS = "tests/management/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
 
 REFRESH_TOKENS = (
@@ -160,7 +160,7 @@ LOGOUT = (
     ),
     Mutant(
         "every commit of another process is noticed",
-        "gatehouse/stores/state/sqlite/commit_detector.py",
+        "gatehouse/stores/state/sqlite/wal_changes.py",
         "        if headers == self._seen:\n",
         "        if headers[:8] == self._seen[:8]:\n",
         (f"{STORED_SESSION_TESTS}::test_every_commit_of_another_process_is_seen_at_once",),
@@ -174,14 +174,14 @@ LOGOUT = (
     ),
     Mutant(
         "an acknowledged write is committed",
-        "gatehouse/stores/state/sqlite/writer.py",
+        "gatehouse/stores/state/sqlite/writer_thread.py",
         '            connection.execute("COMMIT")\n',
         '            _deliver(jobs, results)\n            connection.execute("COMMIT")\n',
         ("tests/stores/test_writer.py::test_a_disk_that_takes_nothing_is_told_by_a_ping_and_leaves_no_second_error",),
     ),
     Mutant(
         "nobody ends the session of another",
-        "gatehouse/auth/accounts/self_service.py",
+        "gatehouse/management/self_service.py",
         "if not any(session.id == session_id for session in await self._sessions.of_user(principal.claims.user)):",
         "if not session_id:",
         (f"{SESSION_TESTS}::test_nobody_ends_the_session_of_another",),
@@ -392,7 +392,7 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "a recovery code is accepted once",
-        "gatehouse/stores/accounts/factors.py",
+        "gatehouse/stores/database/code_factors.py",
         '    recovery_codes.c.digest == bindparam("given"),\n    recovery_codes.c.used.is_(None),\n',
         '    recovery_codes.c.digest == bindparam("given"),\n',
         (f"{FACTOR_TESTS}::test_a_code_is_good_once",),
@@ -427,7 +427,7 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "an enrolment takes five codes",
-        "gatehouse/auth/factors/enrolment.py",
+        "gatehouse/auth/factors/app_enrolment.py",
         "            if left <= 0:\n",
         "            if left <= -100:\n",
         ("tests/auth/factors/test_enrolment.py::test_five_wrong_codes_end_an_enrolment",),
@@ -620,7 +620,7 @@ NAMES = (
 ACCOUNTS = (
     Mutant(
         "nobody manages or grants what gives more than they hold",
-        "gatehouse/auth/accounts/authority.py",
+        "gatehouse/management/authority.py",
         "    if missing := missing_perms(actor, role.perms):\n        return Lack(Need.PERMS, missing)\n",
         "",
         (f"{ESCALATION_TESTS}::test_a_department_is_no_way_around_those_who_hold_more",),
@@ -641,7 +641,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "nobody gives a role more than they hold",
-        "gatehouse/auth/accounts/authority.py",
+        "gatehouse/management/authority.py",
         "    if missing := missing_perms(actor, frozenset().union(*(state.perms for state in states))):\n"
         "        return Lack(Need.PERMS, missing)\n",
         "",
@@ -649,42 +649,42 @@ ACCOUNTS = (
     ),
     Mutant(
         "nobody takes a role from its holders who could not grant it",
-        "gatehouse/auth/accounts/authority.py",
+        "gatehouse/management/authority.py",
         "(lack_to_manage(actor, loser, parents) for loser in losers)",
         "()",
         (f"{RANK_TESTS}::test_a_role_is_no_way_around_to_its_holders",),
     ),
     Mutant(
         "a button carries no perm that who made it lacks",
-        "gatehouse/auth/accounts/menus.py",
+        "gatehouse/management/menus.py",
         '            authority.require_perms(actor, {before.perm, values["perm"]} - {""})\n',
         "",
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),
     Mutant(
         "nobody deletes a department beyond their reach",
-        "gatehouse/auth/accounts/departments.py",
+        "gatehouse/management/departments.py",
         "            authority.require_department_change(actor, departments, await transaction.department_parents())\n",
         "",
         (f"{RANK_TESTS}::test_departments_are_moved_within_reach_alone",),
     ),
     Mutant(
         "nobody adds a button whose perm they lack",
-        "gatehouse/auth/accounts/menus.py",
+        "gatehouse/management/menus.py",
         '            authority.require_perms(actor, {values["perm"]} - {""})\n',
         "",
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),
     Mutant(
         "nobody changes their own department",
-        "gatehouse/auth/accounts/authority.py",
+        "gatehouse/management/authority.py",
         "        forbid_own_account(actor, [before.user])\n",
         "",
         (f"{RANK_TESTS}::test_nobody_changes_their_own_department_or_roles",),
     ),
     Mutant(
         "the last administrator stays",
-        "gatehouse/stores/accounts/transactions.py",
+        "gatehouse/stores/database/transactions.py",
         "if before and not await self._has_administrator(db):",
         "if not before and not await self._has_administrator(db):",
         (f"{ESCALATION_TESTS}::test_the_last_administrator_stays",),
@@ -789,31 +789,31 @@ HTTP = (
         "gatehouse/api/http/cors.py",
         "return self._any or origin in self._origins",
         "return True",
-        ("tests/serving/test_server.py::test_configured_origins_are_answered_and_others_are_not",),
+        ("tests/server/test_server.py::test_configured_origins_are_answered_and_others_are_not",),
     ),
 )
 
 SECRETS = (
     Mutant(
         "a short secret is refused",
-        "gatehouse/master_secret.py",
+        "gatehouse/settings/master_secret.py",
         "MIN_LENGTH = 32",
         "MIN_LENGTH = 4",
         ("tests/auth/keys/test_rotation.py::test_weak_secrets_are_refused_wherever_they_stand",),
     ),
     Mutant(
         "a secret that can be guessed is refused",
-        "gatehouse/master_secret.py",
+        "gatehouse/settings/master_secret.py",
         "if len(set(text)) < MIN_DISTINCT or any(sample in text.lower() for sample in _SAMPLES):",
         "if len(set(text)) < MIN_DISTINCT:",
-        ("tests/auth/accounts/test_bootstrap.py::test_weak_secrets_are_refused",),
+        ("tests/management/test_bootstrap.py::test_weak_secrets_are_refused",),
     ),
     Mutant(
         "the secret file is for its owner alone",
-        "gatehouse/master_secret.py",
+        "gatehouse/settings/master_secret.py",
         "0o600",
         "0o644",
-        ("tests/auth/accounts/test_bootstrap.py::test_everything_in_the_folder_is_for_the_owner_only",),
+        ("tests/management/test_bootstrap.py::test_everything_in_the_folder_is_for_the_owner_only",),
     ),
     Mutant(
         "the switches for tests work on this machine alone",

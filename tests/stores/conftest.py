@@ -10,8 +10,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.migrate import migrate
+from gatehouse.stores.database.migrate import migrate
+from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.protocol import State
 from gatehouse.stores.state.redis.engine import RedisState

@@ -10,17 +10,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text, update
 
-from gatehouse.auth.accounts.bootstrap import bootstrap
-from gatehouse.stores.accounts import database as accounts_database
-from gatehouse.stores.accounts import migrate, schema
-from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.departments import Departments
-from gatehouse.stores.accounts.keys import Keys, ServiceKeyStore, StoredKey
-from gatehouse.stores.accounts.roles import Roles
-from gatehouse.stores.accounts.schema import metadata
-from gatehouse.stores.accounts.transactions import AccountTransaction, AccountTransactions
-from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.management.bootstrap import bootstrap
+from gatehouse.stores.database import migrate, schema
+from gatehouse.stores.database import sql_engine as accounts_database
+from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
+from gatehouse.stores.database.departments import Departments
+from gatehouse.stores.database.roles import Roles
+from gatehouse.stores.database.schema import metadata
+from gatehouse.stores.database.signing_keys import Keys, ServiceKeyStore, StoredKey
+from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions
+from gatehouse.stores.database.users import NewUser, Users
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
 from tests.support.engines import Postgres
 from tests.support.people import change_user

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.service import open_database, open_state
+from gatehouse.composition import open_database, open_state
 from gatehouse.settings import Settings, SettingsError, load
 from gatehouse.stores import state
 from gatehouse.stores.state import postgres, redis

@@ -7,15 +7,15 @@ import asyncio
 import pytest
 from sqlalchemy import delete
 
-from gatehouse.auth.factors.vault import TotpVault, open_totp, seal_totp
-from gatehouse.auth.keys.ring import KeyRing
+from gatehouse.auth.factors.totp_secrets import TotpSecrets, open_totp, seal_totp
+from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.keys.sealing import WrongSecret
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.departments import Departments
-from gatehouse.stores.accounts.factors import Factors, StoredTotp
-from gatehouse.stores.accounts.keys import Keys
-from gatehouse.stores.accounts.schema import users
-from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.stores.database.code_factors import Factors, StoredTotp
+from gatehouse.stores.database.departments import Departments
+from gatehouse.stores.database.schema import users
+from gatehouse.stores.database.signing_keys import Keys
+from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.users import NewUser, Users
 
 DIGESTS = [bytes([n]) * 32 for n in range(10)]
 
@@ -71,7 +71,7 @@ async def test_a_deleted_user_takes_them_along(database: Database, user: int) ->
 async def test_secrets_are_sealed_anew_when_the_master_secret_changes(database: Database, user: int) -> None:
     old, new, content = b"o" * 32, b"n" * 32, b"the shared secret..."
     factors = Factors(database)
-    vault = TotpVault(KeyRing(Keys(database), [old], lambda: 0.0, 60), factors)
+    vault = TotpSecrets(KeyRing(Keys(database), [old], lambda: 0.0, 60), factors)
     await factors.begin_totp(user, vault.seal(user, content), 1.0)
     assert await vault.reseal(new) == 1
     stored = await factors.totp(user)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatehouse.parsing import Rate
+from gatehouse.common.parsing import Rate
 from gatehouse.stores.state.postgres.engine import PostgresState
 from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
 from gatehouse.stores.state.redis.engine import RedisState

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.nodes import Node, Nodes
+from gatehouse.stores.database.nodes import Node, Nodes
+from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import Opener
 

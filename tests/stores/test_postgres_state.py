@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Iterator
 import asyncpg
 import pytest
 
-from gatehouse.parsing import Rate
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.migrate import check, migrate
+from gatehouse.common.parsing import Rate
+from gatehouse.stores.database.migrate import check, migrate
+from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.postgres import server_configuration
 from gatehouse.stores.state.postgres.connection import driver_url

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gatehouse.parsing import Rate
+from gatehouse.common.parsing import Rate
 from gatehouse.stores.errors import StoreUnavailable
 from gatehouse.stores.state.protocol import BackoffPolicy, EndRecord, Session
 from gatehouse.stores.state.redis.connection import Address, ReconnectingConnection

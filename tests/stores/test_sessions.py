@@ -20,8 +20,8 @@ from gatehouse.stores.state.protocol import (
     State,
 )
 from gatehouse.stores.state.session_rules import is_reused
-from gatehouse.stores.state.sqlite import commit_detector
 from gatehouse.stores.state.sqlite import engine as sqlite
+from gatehouse.stores.state.sqlite import wal_changes as commit_detector
 from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.stores.conftest import Opener
 

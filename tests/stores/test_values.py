@@ -10,7 +10,7 @@ import apsw
 from gatehouse.stores.state.protocol import State
 from gatehouse.stores.state.redis.engine import RedisState
 from gatehouse.stores.state.sqlite.engine import SQLiteState
-from gatehouse.stores.state.sqlite.file import SCHEMA
+from gatehouse.stores.state.sqlite.state_file import SCHEMA
 from tests.stores.conftest import Opener
 
 NOW = 1_900_000_000.5

@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.sqlite import writer
+from gatehouse.stores.state.sqlite import writer_thread as writer
 from gatehouse.stores.state.sqlite.engine import SQLiteState
-from gatehouse.stores.state.sqlite.writer import Writer
+from gatehouse.stores.state.sqlite.writer_thread import Writer
 from tests.support.waiting import PATIENCE
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import asyncpg
 
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.migrate import migrate
+from gatehouse.stores.database.migrate import migrate
+from gatehouse.stores.database.sql_engine import Database
 from tests.support.running import free_port
 from tests.support.waiting import PATIENCE, wait_until
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from gatehouse.serving.preparation import prepare
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.support.engines import STARTED, Postgres
 from tests.support.running import PASSWORD

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from sqlalchemy.pool import QueuePool
 
 from gatehouse.api.app import App
-from gatehouse.service import Service, open_service
-from gatehouse.serving.preparation import prepare
+from gatehouse.composition import Service, open_service
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.support.renderer import renderer
 from tests.support.rsgi import Head, Headers, Protocol, Scope

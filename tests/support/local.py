@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import httpx
 
 from gatehouse.api.app import App
-from gatehouse.service import Service, open_service
+from gatehouse.composition import Service, open_service
 from gatehouse.settings import Settings, load
 from tests.support.renderer import renderer
 from tests.support.rsgi import Head, Headers, Protocol, Scope

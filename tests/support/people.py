@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.service import Service, open_service
+from gatehouse.composition import Service, open_service
 from gatehouse.settings import load
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.keys import ServiceKeyStore
-from gatehouse.stores.accounts.users import NewUser, update_user
+from gatehouse.stores.database.signing_keys import ServiceKeyStore
+from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.users import NewUser, update_user
 from tests.support.running import PASSWORD, Installation
 
 T = TypeVar("T")

@@ -18,15 +18,15 @@ EMBEDDED = "embedded"
 SETS = (EMBEDDED, "redis", "postgres")
 
 # What takes longest begins first, so that nothing long is left for the end, where one worker would wait for the other.
-FIRST = ("tests/faults/", "tests/examples/", "tests/browser/", "tests/serving/", "tests/stores/", "tests/test_")
+FIRST = ("tests/faults/", "tests/examples/", "tests/browser/", "tests/server/", "tests/stores/", "tests/test_")
 
 # Long files without fixtures of their own: their tests run in whichever process is free.
 SPREAD = {
     "tests/api/contract/test_openapi.py",
     "tests/cli/test_move.py",
     "tests/faults/test_faults.py",
-    "tests/serving/test_durability.py",
-    "tests/serving/test_stopping.py",
+    "tests/server/test_durability.py",
+    "tests/server/test_stopping.py",
     "tests/stores/test_postgres_failover.py",
     "tests/test_upgrade.py",
 }

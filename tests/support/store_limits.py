@@ -3,7 +3,7 @@
 A service refuses when its store has not answered for a second or two. A test process on a busy machine may get no CPU
 for as long, and then its store is not to blame. So the limits are longer here, and only `make test-all` runs with the
 real ones: in the tests of what happens when a store does not answer, which ask for the fixture `service_limits`, and in
-those with services in processes of their own (`tests/serving/test_outages.py`, `tests/faults/`), where nothing is
+those with services in processes of their own (`tests/server/test_outages.py`, `tests/faults/`), where nothing is
 changed.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gatehouse.stores.accounts import database
+from gatehouse.stores.database import sql_engine as database
 from gatehouse.stores.state.postgres import connection as postgres_connection
 from gatehouse.stores.state.postgres import pool as postgres_pool
 from gatehouse.stores.state.redis import connection as redis_connection

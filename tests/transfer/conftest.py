@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gatehouse.serving.preparation import prepare
+from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.cli.terminal import Outcome, Terminal
 from tests.support.local import Local

@@ -10,14 +10,14 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.menus import Menu, MenuType
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.management.authority import OPERATOR
+from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer.export import export
 from gatehouse.transfer.file_format import FileFormat
-from gatehouse.transfer.files import UserFile
-from gatehouse.transfer.rows import Source, Summary
+from gatehouse.transfer.file_reader import UserFile
+from gatehouse.transfer.import_rows import Source, Summary
 from gatehouse.transfer.youlai import open_youlai
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD

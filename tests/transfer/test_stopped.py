@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.os_user import os_user
-from gatehouse.stores.accounts.bulk import Batch, Bulk
-from gatehouse.stores.accounts.outbox import NewDelivery
-from gatehouse.transfer.files import UserFile
+from gatehouse.common.os_user import os_user
+from gatehouse.stores.database.import_batches import Batch, Bulk
+from gatehouse.stores.database.outbox import NewDelivery
+from gatehouse.transfer.file_reader import UserFile
 from tests.support.inprocess import InProcess
 from tests.transfer.conftest import Place
 from tests.transfer.console import sample_console

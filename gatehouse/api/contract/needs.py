@@ -1,4 +1,4 @@
-"""What somebody lacks for a change that `auth/accounts/authority.py` refuses, and who or what can give it."""
+"""What somebody lacks for a change that `management/authority.py` refuses, and who or what can give it."""
 
 from __future__ import annotations
 

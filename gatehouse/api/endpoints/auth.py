@@ -18,7 +18,7 @@ from gatehouse.auth.sessions.console_versions import ConsoleVersion
 if TYPE_CHECKING:
     from gatehouse.api.telemetry.collector import Metrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 # As many as are drawn in a quarter of a second; further requests are answered with 503.

@@ -18,8 +18,8 @@ import msgspec
 from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
 from gatehouse.api.endpoints.introspection import bad_request, service_key, unknown_service
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream, raw_response
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.rsgi import HTTPProtocol, Transport
     from gatehouse.auth.sessions.ended_sessions import FeedPage
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 HEARTBEAT_SECONDS = 1.0
 # A listener whose service key is revoked is cut off after this long at the latest.

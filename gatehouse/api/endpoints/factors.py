@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.users import User
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.users import User
 
 
 async def second_factor_data(service: Service, user: User) -> SecondFactorData:

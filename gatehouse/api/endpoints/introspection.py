@@ -15,7 +15,7 @@ from gatehouse.auth.refusals import AccessTokenInvalid
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.auth.sessions.tokens import Claims
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 INACTIVE = b'{"active":false}'
 

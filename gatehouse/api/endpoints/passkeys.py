@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.passkeys import Passkey
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.passkeys import Passkey
 
 
 class PasskeyEndpoints:

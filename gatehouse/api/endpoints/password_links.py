@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.request import Request
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 class PasswordLinkEndpoints:

@@ -9,14 +9,14 @@ from gatehouse.api.endpoints.times import iso_time
 from gatehouse.api.endpoints.tokens import tokens_response
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.login.qr_login import TICKET_SECONDS
-from gatehouse.user_agent import browser
+from gatehouse.common.user_agent import browser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 class QrEndpoints:

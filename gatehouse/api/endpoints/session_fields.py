@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.endpoints.times import iso_time
 from gatehouse.auth.sessions.proof import unpack_methods
-from gatehouse.user_agent import browser
+from gatehouse.common.user_agent import browser
 
 if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal

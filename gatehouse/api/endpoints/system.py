@@ -12,16 +12,16 @@ from gatehouse.api.contract.openapi import document
 from gatehouse.api.http.response import Response, raw_response
 from gatehouse.api.pages.files import StaticFile
 from gatehouse.auth.keys.algorithms import ALGORITHMS
-from gatehouse.auth.keys.ring import JWKS_MAX_AGE
+from gatehouse.auth.keys.key_ring import JWKS_MAX_AGE
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.api.telemetry.collector import Metrics
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
     from gatehouse.settings import Settings
 
-# A new key is published for longer than this before it signs: `gatehouse.auth.keys.ring`.
+# A new key is published for longer than this before it signs: `gatehouse.auth.keys.key_ring`.
 JWKS_CACHE = f"public, max-age={JWKS_MAX_AGE}"
 READY_SECONDS = 2.0
 

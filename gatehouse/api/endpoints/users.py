@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from gatehouse.api.contract.schemas import EndedData, PasswordBody, SessionData, SessionsData, UserData
 from gatehouse.api.endpoints.session_fields import session_fields
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.sessions.profiles import CACHE_SIZE
-from gatehouse.bounded_cache import BoundedCache
+from gatehouse.auth.sessions.profile_cache import CACHE_SIZE
+from gatehouse.common.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.users import Profile
 
 
 class CurrentUserEndpoints:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.parsing import Network
+    from gatehouse.common.parsing import Network
 
 # No address is longer; what is longer must not fill the cache.
 MAX_ADDRESS_LENGTH = 45

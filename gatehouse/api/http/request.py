@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gatehouse.api.http.rsgi import Headers, HTTPProtocol, Scope
-    from gatehouse.parsing import Network
+    from gatehouse.common.parsing import Network
 
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")

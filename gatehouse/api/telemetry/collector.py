@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 # Reasons of a failed login that depend on whether the name exists; they are one label.
 CREDENTIALS = "credentials"

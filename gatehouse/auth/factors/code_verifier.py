@@ -10,17 +10,18 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse import logs
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
-from gatehouse.auth.factors import recovery, totp
-from gatehouse.auth.factors.codes import Code, CodeKind
+from gatehouse.auth.factors import recovery_codes as recovery
+from gatehouse.auth.factors import totp
+from gatehouse.auth.factors.code_input import Code, CodeKind
 from gatehouse.auth.keys.sealing import WrongSecret
+from gatehouse.common import logs
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.factors.vault import TotpVault
-    from gatehouse.stores.accounts.factors import Factors
+    from gatehouse.auth.factors.totp_secrets import TotpSecrets
+    from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.state.protocol import State
 
 NO_USER = 0  # no user has this number
@@ -38,7 +39,7 @@ class MatchedCode(NamedTuple):
 
 
 class CodeVerifier:
-    def __init__(self, *, factors: Factors, vault: TotpVault, state: State, clock: Callable[[], float]) -> None:
+    def __init__(self, *, factors: Factors, vault: TotpSecrets, state: State, clock: Callable[[], float]) -> None:
         self._factors = factors
         self._vault = vault
         self._state = state

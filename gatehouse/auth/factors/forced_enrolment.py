@@ -14,11 +14,11 @@ from gatehouse.auth.audit import Audit, ClientInfo, Event, TicketKind
 from gatehouse.auth.refusals import SecondFactorCodeWrong, TicketGone
 
 if TYPE_CHECKING:
-    from gatehouse.auth.factors.enrolment import Enrolment, NewTotp
+    from gatehouse.auth.factors.app_enrolment import Enrolment, NewTotp
     from gatehouse.auth.limits.throttle import Throttle
-    from gatehouse.auth.tickets.user_tickets import UserTickets
-    from gatehouse.stores.accounts.passkeys import Passkeys
-    from gatehouse.stores.accounts.users import User
+    from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
+    from gatehouse.stores.database.passkeys import Passkeys
+    from gatehouse.stores.database.users import User
 
 
 class ForcedEnrolment:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event
 from gatehouse.auth.refusals import PasskeyRefused
-from gatehouse.stores.accounts.passkeys import Passkey
+from gatehouse.stores.database.passkeys import Passkey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.owner_proof import OwnerProof, Proof
     from gatehouse.auth.factors.passkeys import Ceremonies
     from gatehouse.auth.principal import Principal
-    from gatehouse.stores.accounts.passkeys import Passkeys
+    from gatehouse.stores.database.passkeys import Passkeys
 
 NAME_LENGTH = 64
 DEFAULT_NAME = "Passkey"

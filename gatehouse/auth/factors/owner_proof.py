@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
-from gatehouse.auth.factors.codes import CodeKind, read_code
+from gatehouse.auth.factors.code_input import CodeKind, read_code
 from gatehouse.auth.refusals import (
     CodeProofRequired,
     FieldMissing,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
     from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.principal import Principal
-    from gatehouse.stores.accounts.factors import Factors
-    from gatehouse.stores.accounts.passkeys import Passkeys
+    from gatehouse.stores.database.code_factors import Factors
+    from gatehouse.stores.database.passkeys import Passkeys
 
 
 class Proof(NamedTuple):

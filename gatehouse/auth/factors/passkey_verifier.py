@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.audit import Audit, ClientInfo, Event
 from gatehouse.auth.factors.passkeys import is_clone
 from gatehouse.auth.refusals import PasskeyRefused
-from gatehouse.base64url import from_base64url
+from gatehouse.common.base64url import from_base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.factors.passkeys import Ceremonies
-    from gatehouse.stores.accounts.passkeys import Passkey, Passkeys
+    from gatehouse.stores.database.passkeys import Passkey, Passkeys
 
 
 class PasskeyVerifier:

@@ -15,17 +15,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
-from gatehouse.auth.tickets.tickets import Ticket, Tickets
-from gatehouse.base64url import base64url, from_base64url
-from gatehouse.parsing import is_loopback
+from gatehouse.auth.sealed_tickets.sealed_tickets import Ticket, Tickets
+from gatehouse.common.base64url import base64url, from_base64url
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
+from gatehouse.common.parsing import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.keys.ring import KeyRing
-    from gatehouse.stores.accounts.passkeys import Passkey
+    from gatehouse.auth.keys.key_ring import KeyRing
+    from gatehouse.stores.database.passkeys import Passkey
     from gatehouse.stores.state.protocol import State
 
 Json = dict[str, Any]

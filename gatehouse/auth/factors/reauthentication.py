@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gatehouse.auth.audit import Audit, ClientInfo, LoginFailure
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong
-from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.database.users import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.users import Credentials, Users
+    from gatehouse.stores.database.users import Credentials, Users
 
 
 class Reauthentication:

@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from nacl.bindings import crypto_sign, crypto_sign_BYTES, crypto_sign_seed_keypair
 
-from gatehouse.base64url import base64url
+from gatehouse.common.base64url import base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable

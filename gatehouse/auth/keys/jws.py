@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.base64url import base64url
+from gatehouse.common.base64url import base64url
 
 if TYPE_CHECKING:
-    from gatehouse.auth.keys.ring import Signer
+    from gatehouse.auth.keys.key_ring import Signer
 
 _encode = msgspec.json.Encoder().encode
 

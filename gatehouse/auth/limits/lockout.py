@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.limits.addresses import address_bucket
 from gatehouse.auth.refusals import NameLocked
-from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.database.users import name_key
 from gatehouse.stores.state.protocol import BackoffPolicy, Failures, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
 
 LOCKOUT_SECONDS = (30, 60, 120, 240, 480, 900)
 # How far lockouts have grown is kept for a day after the last one; a known source for 30 days.

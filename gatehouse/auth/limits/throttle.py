@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_bucket, address_buckets
 from gatehouse.auth.limits.lockout import KNOWN_SOURCE_SECONDS, LOCKOUT_SECONDS, LoginLockout, NoLockout
 from gatehouse.auth.refusals import Refused, TooManyRequests
-from gatehouse.bounded_cache import BoundedCache
-from gatehouse.stores.accounts.users import name_key
+from gatehouse.common.bounded_cache import BoundedCache
+from gatehouse.stores.database.users import name_key
 from gatehouse.stores.state.limit_rules import gcra
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import State
 
 SOLVED, UNSOLVED = "login", "unsolved"  # the keys of failed logins by address begin with one of them

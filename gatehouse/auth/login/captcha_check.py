@@ -10,16 +10,16 @@ import ipaddress
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import CaptchaGone, CaptchaWrong, FieldMissing, Refused
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha import Challenges
-    from gatehouse.parsing import Network
-    from gatehouse.stores.accounts.users import Users
+    from gatehouse.common.parsing import Network
+    from gatehouse.stores.database.users import Users
     from gatehouse.stores.state.protocol import State
 
 

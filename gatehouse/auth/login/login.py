@@ -10,7 +10,7 @@ from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, Session
 from gatehouse.auth.limits.attempts import Attempt, Attempts
 from gatehouse.auth.refusals import CodeRequired, CredentialsWrong
 from gatehouse.auth.sessions.proof import Method
-from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.database.users import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.users import Credentials, User, Users
+    from gatehouse.stores.database.users import Credentials, User, Users
     from gatehouse.stores.state.protocol import Session
 
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gatehouse import logs
 from gatehouse.auth.audit import Audit, ClientInfo, Event
+from gatehouse.common import logs
+from gatehouse.common.user_agent import browser
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.user_agent import browser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.audit_trail import AuditEntry, AuditTrail
-    from gatehouse.stores.accounts.login_places import LoginPlaces
+    from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
+    from gatehouse.stores.database.login_places import LoginPlaces
     from gatehouse.stores.state.protocol import Session
 
 NETWORK_BITS = {4: 24, 6: 48}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.users import Profile, Users
+    from gatehouse.stores.database.users import Profile, Users
     from gatehouse.stores.state.protocol import Session
 
 

@@ -21,19 +21,19 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason, TicketKind
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.refusals import TicketGone
+from gatehouse.auth.sealed_tickets.sealed_tickets import Ticket, Tickets
 from gatehouse.auth.sessions.proof import confirmed_by_qr, pack_methods, unpack_methods
-from gatehouse.auth.tickets.tickets import Ticket, Tickets
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.keys.ring import KeyRing
+    from gatehouse.auth.keys.key_ring import KeyRing
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.accounts.users import Profile, Users
+    from gatehouse.stores.database.users import Profile, Users
     from gatehouse.stores.state.protocol import Session, State
 
 TICKET_SECONDS = 120

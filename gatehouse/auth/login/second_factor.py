@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, Event, LoginFailure
-from gatehouse.auth.factors.codes import Code, CodeKind, read_code
+from gatehouse.auth.factors.code_input import Code, CodeKind, read_code
 from gatehouse.auth.refusals import CodeRequired, CredentialsWrong, EnrolmentRequired, PasskeyRequired
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.code_verifier import CodeVerifier, MatchedCode
-    from gatehouse.auth.factors.policy import FactorPolicy
+    from gatehouse.auth.factors.factor_policy import FactorPolicy
     from gatehouse.auth.limits.attempts import Attempt, Attempts
-    from gatehouse.auth.tickets.user_tickets import UserTickets
-    from gatehouse.stores.accounts.factors import Factors
-    from gatehouse.stores.accounts.passkeys import Passkeys
-    from gatehouse.stores.accounts.users import Credentials, Users
+    from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
+    from gatehouse.stores.database.code_factors import Factors
+    from gatehouse.stores.database.passkeys import Passkeys
+    from gatehouse.stores.database.users import Credentials, Users
 
 
 class GivenCode(NamedTuple):

@@ -14,12 +14,12 @@ import secrets
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.passwords.hashing import LANES, MEMORY_KIB, PASSES
-from gatehouse.stores.accounts.users import name_key
+from gatehouse.stores.database.users import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.stores.accounts.users import Users
+    from gatehouse.stores.database.users import Users
 
 RECOUNT_SECONDS = 600.0
 # Schemes and costs beside ours: an import brings one or two.

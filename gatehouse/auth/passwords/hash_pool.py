@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gatehouse.auth.passwords import malloc
+from gatehouse.auth.passwords import hash_memory as malloc
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password, verify_password
 from gatehouse.auth.refusals import TooBusy
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.stores.database.roles import DataScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gatehouse.stores.accounts.users import Profile, RoleDataScope
+    from gatehouse.stores.database.users import Profile, RoleDataScope
 
 
 class ClaimSet(NamedTuple):

@@ -23,6 +23,7 @@ from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, Sessi
 from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.proof import pack_methods
 from gatehouse.auth.sessions.tokens import new_session_id
+from gatehouse.common.user_agent import USER_AGENT_MAX_LENGTH
 from gatehouse.stores.state.protocol import (
     ENDED_KEPT_SECONDS,
     EndRecord,
@@ -31,7 +32,6 @@ from gatehouse.stores.state.protocol import (
     Session,
     State,
 )
-from gatehouse.user_agent import USER_AGENT_MAX_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

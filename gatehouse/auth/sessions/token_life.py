@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jwt
 
-from gatehouse import logs
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.jws import encode_claims, encode_header
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
 from gatehouse.auth.sessions.proof import unpack_methods
-from gatehouse.base64url import base64url
-from gatehouse.bounded_cache import BoundedCache
+from gatehouse.common import logs
+from gatehouse.common.base64url import base64url
+from gatehouse.common.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
-    from gatehouse.auth.keys.ring import KeyRing, Signer
-    from gatehouse.stores.accounts.users import Profile
+    from gatehouse.auth.keys.key_ring import KeyRing, Signer
+    from gatehouse.stores.database.users import Profile
     from gatehouse.stores.state.protocol import Session
 
 # Every type that an access token of ours can have; nothing else that we sign has one of them. Both are read whatever

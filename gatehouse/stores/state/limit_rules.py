@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gatehouse.stores.state.protocol import Failures
 
 if TYPE_CHECKING:
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import BackoffPolicy
 
 # Sums of floats differ in the last digits; a wait shorter than this is none.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
 
 # An expired session is kept this long, so that the next refresh can be told apart from a forgery
 # and the end can be recorded with its reason.

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from gatehouse.auth.accounts import authority
-from gatehouse.auth.accounts.authority import Actor, Holder, RoleGrant
-from gatehouse.auth.accounts.data_scopes import Scope
 from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
 from gatehouse.auth.refusals import BeyondAuthority, Need
-from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.management import authority
+from gatehouse.management.authority import Actor, Holder, RoleGrant
+from gatehouse.management.data_scopes import Scope
+from gatehouse.stores.database.roles import DataScope
 
 PAGE = Path(__file__).parents[3] / "docs" / "authority.md"
 
@@ -481,7 +481,7 @@ WORDS = {
 
 HEAD = f"""# Who may do what
 
-Every case that the rules of `gatehouse/auth/accounts/authority.py` tell apart. This page is generated from them
+Every case that the rules of `gatehouse/management/authority.py` tell apart. This page is generated from them
 (`python -m tests.api.console.authority_table`), and a test makes every call of every row to a running service.
 The rules in words are in [the console's calls](console.md#who-may-do-what-to-whom).
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import ANSWER, PASSWORD
 

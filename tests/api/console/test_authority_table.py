@@ -15,11 +15,11 @@ from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.contract.operation import Group
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.api.endpoints.console import user_sheets
-from gatehouse.auth.accounts.authority import OPERATOR, RoleGrant
 from gatehouse.auth.perms import names_of
 from gatehouse.auth.refusals import NotAllowed
-from gatehouse.stores.accounts.menus import MenuType
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.management.authority import OPERATOR, RoleGrant
+from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer.xlsx import read_sheet
 from tests.api.console import authority_table
 from tests.api.console.authority_table import BRANCH, KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind

@@ -12,9 +12,9 @@ import pytest
 
 from gatehouse.api.endpoints.console.chinese_checks import check_in_chinese
 from gatehouse.api.endpoints.console.chinese_settings import MEANINGS, source_in_chinese
-from gatehouse.service import diagnosis
+from gatehouse.doctor import diagnosis
 from gatehouse.settings.description import descriptions
-from gatehouse.stores.accounts import database
+from gatehouse.stores.database import sql_engine as database
 from gatehouse.stores.state.postgres import server_configuration as postgres_configuration
 from gatehouse.stores.state.redis import engine as redis_engine
 from gatehouse.stores.state.redis import server_configuration as redis_configuration

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gatehouse.stores.accounts.trees import MAX_DEPTH
+from gatehouse.stores.database.tree_depth import MAX_DEPTH
 from tests.api.console.conftest import Console
 from tests.support.inprocess import InProcess
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import NEW_PASSWORD, id_of, role_id
 from tests.support.inprocess import InProcess

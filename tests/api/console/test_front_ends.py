@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console, FormConsole, OlderConsole
 from tests.support.inprocess import InProcess
 

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from gatehouse.auth.accounts.activity_log import TITLES
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.audit import Event
-from gatehouse.stores.accounts import audit_trail
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.management.activity_log import TITLES
+from gatehouse.management.authority import OPERATOR
+from gatehouse.stores.database import audit_trail
+from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.support.inprocess import Clock, InProcess
 

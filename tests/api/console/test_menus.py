@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gatehouse.auth.accounts.authority import OPERATOR
-from gatehouse.stores.accounts.trees import MAX_DEPTH
+from gatehouse.management.authority import OPERATOR
+from gatehouse.stores.database.tree_depth import MAX_DEPTH
 from tests.api.console.conftest import Console, OlderConsole
 from tests.support.inprocess import InProcess
 

@@ -11,7 +11,7 @@ import pytest
 from gatehouse.api.contract.operation import Group, Operation
 from gatehouse.api.contract.operations import OPERATIONS
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.conversation import bearer, login
 from tests.support.inprocess import InProcess
 from tests.support.local import Local

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.perms import MANAGEMENT_PERMS
-from gatehouse.stores.accounts.roles import DataScope
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_menus import menu_called
 from tests.api.console.test_user_sheets import sheet, upload

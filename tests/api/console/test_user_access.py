@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import text
 
-from gatehouse.auth.accounts.password_links import LINK_SECONDS
-from gatehouse.stores.accounts.database import Database
-from gatehouse.stores.accounts.passkeys import Passkey, Passkeys
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.management.password_links import LINK_SECONDS
+from gatehouse.stores.database.passkeys import Passkey, Passkeys
+from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.support.factors import enrol
 from tests.support.inprocess import Answer, InProcess

@@ -13,7 +13,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from gatehouse.api.endpoints.console import user_sheets
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer import xlsx_process
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from gatehouse import logs
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.common import logs
+from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD

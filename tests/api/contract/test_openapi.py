@@ -47,7 +47,7 @@ CASES = [
         marks=[] if operation.name in ALWAYS else [pytest.mark.full],
     )
     for operation in OPERATIONS
-    if operation.produces != "text/event-stream"  # a stream has no end to wait for: see serving/test_streams.py
+    if operation.produces != "text/event-stream"  # a stream has no end to wait for: see server/test_streams.py
     for mode in (VALID, INVALID)
     if mode is VALID or operation.body  # without a body there is nothing to get wrong
 ]

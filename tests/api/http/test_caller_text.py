@@ -14,7 +14,7 @@ from structlog.testing import CapturingLogger
 from gatehouse.api import app
 from gatehouse.api.http import client_address, request, response
 from gatehouse.auth.authenticator import Authenticator
-from gatehouse.parsing import networks
+from gatehouse.common.parsing import networks
 from tests.support.inprocess import InProcess
 
 SIZE = 50_000

@@ -14,7 +14,7 @@ import pytest
 import gatehouse.api.pages as pages_package
 from gatehouse.api.pages.pages import PAGES
 from gatehouse.auth.audit import KeyChangeReason, LoginFailure, RefreshFailure, RefreshOutcome, SessionEndReason
-from gatehouse.service import diagnosis
+from gatehouse.doctor import diagnosis
 from tests.support.local import Local
 from tests.support.running import Running
 

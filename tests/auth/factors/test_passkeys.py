@@ -15,7 +15,7 @@ import pytest
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.factors.passkeys import is_clone
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.authenticator import Authenticator, b64
 from tests.support.factors import App
 from tests.support.inprocess import Answer, InProcess

@@ -6,8 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gatehouse.auth.factors import recovery, totp
-from gatehouse.auth.factors.codes import Code, CodeKind, read_code
+from gatehouse.auth.factors import recovery_codes as recovery
+from gatehouse.auth.factors import totp
+from gatehouse.auth.factors.code_input import Code, CodeKind, read_code
 
 RFC_SECRET = b"12345678901234567890"
 NOW = 1_900_000_000.0

@@ -12,16 +12,16 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.keys.algorithms import ALGORITHMS
-from gatehouse.auth.keys.ring import (
+from gatehouse.auth.keys.key_ring import (
     JWKS_MAX_AGE,
     NODE_RELOAD_SECONDS,
     PUBLISHED_BEFORE_SIGNING_SECONDS,
     new_key,
 )
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
-from gatehouse.stores.accounts.keys import Keys
+from gatehouse.stores.database.signing_keys import Keys
 from gatehouse.verify.keys import KeySet
 from tests.support.inprocess import Clock, InProcess
 

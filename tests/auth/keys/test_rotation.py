@@ -13,16 +13,16 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
-from gatehouse.auth.keys.ring import (
+from gatehouse.auth.keys.key_ring import (
     NODE_RELOAD_SECONDS,
     PUBLISHED_BEFORE_SIGNING_SECONDS,
     StoredKey,
     signing_key_at,
 )
-from gatehouse.master_secret import new_secret, read_secrets, secret_path, write_secrets
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
-from gatehouse.stores.accounts.keys import Keys
+from gatehouse.settings.master_secret import new_secret, read_secrets, secret_path, write_secrets
+from gatehouse.stores.database.signing_keys import Keys
 from tests.cli.terminal import Terminal
 from tests.support.inprocess import Answer, Clock, InProcess
 from tests.support.running import environment
@@ -61,7 +61,7 @@ def unknown(answer: Answer) -> bool:
 
 def test_a_rotation_logs_nobody_out(nodes: tuple[InProcess, InProcess], monkeypatch: pytest.MonkeyPatch) -> None:
     # Not even where nodes never look up a key they do not know: they know it before it signs.
-    monkeypatch.setattr("gatehouse.auth.keys.ring.RELOAD_SECONDS", float("inf"))
+    monkeypatch.setattr("gatehouse.auth.keys.key_ring.RELOAD_SECONDS", float("inf"))
     one, other = nodes
     first = tokens = one.login().data
     new = one.run(one.service.key_rotation.rotate(ClientInfo()))

@@ -10,8 +10,8 @@ import pytest
 
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.login.login_history import login_place
-from gatehouse.stores.accounts import login_places
-from gatehouse.stores.accounts.login_places import LoginPlaces
+from gatehouse.stores.database import login_places
+from gatehouse.stores.database.login_places import LoginPlaces
 from tests.support.inprocess import InProcess
 from tests.support.waiting import async_wait_until
 

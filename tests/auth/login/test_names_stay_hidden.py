@@ -11,7 +11,7 @@ import pytest
 
 from gatehouse.auth.passwords import hash_pool
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.inprocess import Answer, InProcess
 from tests.support.people import change_user
 from tests.support.running import PASSWORD

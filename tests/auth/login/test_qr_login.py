@@ -12,7 +12,7 @@ import pytest
 
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.state.protocol import Session
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.factors.vault import TotpVault
+from gatehouse.auth.factors.totp_secrets import TotpSecrets
 from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.management.authority import OPERATOR
 from gatehouse.settings import SettingsError, load
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.factors import App, enrol
 from tests.support.inprocess import Answer, InProcess
 from tests.support.meanwhile import during
@@ -406,19 +406,19 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
     only = gatehouse.run(accounts.add_user(NewUser("passkeys", "Passkeys", HASHED, 1, 0)))
     gatehouse.run(change_user(gatehouse.service.database, only, password_login=False))
     asked: list[str] = []
-    fetch_rows, unseal = gatehouse.service.database.fetch_rows, TotpVault.open
+    fetch_rows, unseal = gatehouse.service.database.fetch_rows, TotpSecrets.open
 
     async def looked_up(_database: object, query: object, **values: object) -> object:
         if "outbox" not in str(query):  # asked for every two seconds, whoever logs in
             asked.append(str(query))
         return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
-    def opened(vault: TotpVault, user: int, sealed: bytes) -> bytes:
+    def opened(vault: TotpSecrets, user: int, sealed: bytes) -> bytes:
         asked.append("unseal")
         return unseal(vault, user, sealed)
 
     monkeypatch.setattr(type(gatehouse.service.database), "fetch_rows", looked_up)
-    monkeypatch.setattr(TotpVault, "open", opened)
+    monkeypatch.setattr(TotpSecrets, "open", opened)
     in_captcha_field(gatehouse, code, "warm-up")  # counts the bcrypt users, once in ten minutes
     works = []
     for name in ("nobody", "plain", "admin", "passkeys"):

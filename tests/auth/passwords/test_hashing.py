@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password, verify_password
-from gatehouse.auth.passwords.policy import common_passwords, password_problem
+from gatehouse.auth.passwords.password_policy import common_passwords, password_problem
 from gatehouse.auth.refusals import PasswordProblem, TooBusy
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.inprocess import InProcess
 from tests.support.selection import cases
 

@@ -13,8 +13,8 @@ from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.claims import data_scope_claims, reductions
 from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
-from gatehouse.stores.accounts.schema import role_departments, roles
-from gatehouse.stores.accounts.users import NewUser, RoleDataScope
+from gatehouse.stores.database.schema import role_departments, roles
+from gatehouse.stores.database.users import NewUser, RoleDataScope
 from tests.auth.sessions.test_tokens import parts
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD

@@ -10,7 +10,7 @@ import jwt
 import pytest
 
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.users import NewUser
 from tests.support.factors import App, enrol
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD

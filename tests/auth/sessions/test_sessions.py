@@ -19,10 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from gatehouse.auth.accounts.authority import OPERATOR
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.auth.sessions.profiles import CACHE_TTL_SECONDS
-from gatehouse.stores.accounts.users import NewUser, Users
+from gatehouse.auth.sessions.profile_cache import CACHE_TTL_SECONDS
+from gatehouse.management.authority import OPERATOR
+from gatehouse.stores.database.users import NewUser, Users
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.factors import App
 from tests.support.inprocess import Answer, InProcess

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.keys.algorithms import ALGORITHMS
-from gatehouse.auth.keys.ring import unseal_private
+from gatehouse.auth.keys.key_ring import unseal_private
 from gatehouse.auth.sessions.tokens import RefreshTokens
 from tests.support.inprocess import InProcess
 

@@ -1,4 +1,4 @@
-"""The calls of management consoles, over `auth/accounts`. `GATEHOUSE_CONSOLE=off` removes them."""
+"""The calls of management consoles, over `management`. `GATEHOUSE_CONSOLE=off` removes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.response import Response
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 def console_endpoints(service: Service) -> dict[str, Callable[..., Awaitable[Response]]]:

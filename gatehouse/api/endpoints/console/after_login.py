@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 class AfterLoginEndpoints:

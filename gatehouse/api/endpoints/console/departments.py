@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.departments import Department
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.departments import Department
 
 
 class DepartmentEndpoints:

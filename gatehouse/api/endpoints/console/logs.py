@@ -16,18 +16,18 @@ from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.page import Page
 from gatehouse.api.endpoints.console.formats import console_time, parse_day, span
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts.activity_log import TITLES
 from gatehouse.auth.audit import Event
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
-from gatehouse.user_agent import browser_name, system_name
+from gatehouse.common.user_agent import browser_name, system_name
+from gatehouse.management.activity_log import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.accounts.activity_log import LogEntry
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
+    from gatehouse.management.activity_log import LogEntry
 
 
 class LogEndpoints:

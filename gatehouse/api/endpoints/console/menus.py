@@ -13,18 +13,18 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import number, parse_id
 from gatehouse.api.endpoints.console.trees import tree
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts.default_menus import CHINESE, CHINESE_BUTTONS
-from gatehouse.auth.accounts.menus import visible_menus, with_parents
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
-from gatehouse.stores.accounts.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuType
+from gatehouse.management.default_menus import CHINESE, CHINESE_BUTTONS
+from gatehouse.management.menus import visible_menus, with_parents
+from gatehouse.stores.database.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuType
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 class MenuEndpoints:

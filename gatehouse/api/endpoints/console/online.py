@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.rsgi import HTTPProtocol, Transport
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 POLL_SECONDS = 5.0
 # A comment now and then keeps proxies from closing a connection on which nothing happens.

@@ -12,8 +12,8 @@ from gatehouse.api.contract.page import Page, PageQuery
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts.authority import grant_of, lack_to_grant
-from gatehouse.stores.accounts.roles import DataScope
+from gatehouse.management.authority import grant_of, lack_to_grant
+from gatehouse.stores.database.roles import DataScope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.console_versions import ConsoleVersion
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.roles import Role
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.roles import Role
 
 _LABELS = {
     DataScope.ALL: ("All data", "全部数据"),

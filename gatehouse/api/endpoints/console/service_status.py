@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
 
 
 class ServiceStatusEndpoints:
@@ -50,7 +50,7 @@ class ServiceStatusEndpoints:
         return success(SettingsData(__version__, shown), request.language)
 
     async def checks(self, request: Request, _principal: Principal) -> Response:
-        from gatehouse.service.diagnosis import diagnose  # noqa: PLC0415 - imports migrations, which only this needs
+        from gatehouse.doctor.diagnosis import diagnose  # noqa: PLC0415 - imports migrations, which only this needs
 
         found = [CheckData(*each) async for each in diagnose(self._service)]
         if request.language == "zh":

@@ -9,15 +9,15 @@ from gatehouse.api.contract.schemas import EndedData
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.session_fields import session_fields
 from gatehouse.api.http.response import Response, success
-from gatehouse.auth.accounts.live_sessions import SessionPage
+from gatehouse.management.live_sessions import SessionPage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.request import Request
-    from gatehouse.auth.accounts.live_sessions import LiveSession
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
+    from gatehouse.composition import Service
+    from gatehouse.management.live_sessions import LiveSession
 
 
 class LiveSessionEndpoints:

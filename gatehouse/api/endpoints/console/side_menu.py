@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.contract.console.after_login import RouteData, RouteMeta
-from gatehouse.auth.accounts.default_menus import CHINESE
-from gatehouse.auth.accounts.menus import IFRAME, LAYOUT, visible_menus, with_parents
-from gatehouse.stores.accounts.menus import Menu, MenuType
+from gatehouse.management.default_menus import CHINESE
+from gatehouse.management.menus import IFRAME, LAYOUT, visible_menus, with_parents
+from gatehouse.stores.database.menus import Menu, MenuType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gatehouse.stores.accounts.menus import RoleMenus
+    from gatehouse.stores.database.menus import RoleMenus
 
 # Names of routes that the consoles define themselves: one of the same name would replace them.
 _RESERVED_NAMES = ("", "/", "Dashboard", "Profile", "MyNotice", "Login", "Redirect")

@@ -13,7 +13,10 @@ from gatehouse.api.endpoints.console.formats import console_time
 from gatehouse.api.endpoints.console.users import user_filter
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.response import Response, raw_response, success
-from gatehouse.auth.accounts.user_import import (
+from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import allows
+from gatehouse.auth.refusals import FieldInvalid, NotAllowed
+from gatehouse.management.user_import import (
     ImportContext,
     ImportPlan,
     ImportRow,
@@ -21,9 +24,6 @@ from gatehouse.auth.accounts.user_import import (
     RefusedRow,
     plan_import,
 )
-from gatehouse.auth.audit import Event
-from gatehouse.auth.perms import allows
-from gatehouse.auth.refusals import FieldInvalid, NotAllowed
 from gatehouse.stores.errors import Missing
 from gatehouse.transfer.xlsx import Formula, SheetInvalid, write_sheet
 from gatehouse.transfer.xlsx_process import read_sheet_apart
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.user_search import ListedUser
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.user_search import ListedUser
     from gatehouse.transfer.xlsx import Cell
 
 EXPORT_MAX = 100_000

@@ -15,8 +15,8 @@ from gatehouse.api.endpoints.console.genders import gender_label
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
-from gatehouse.stores.accounts.user_search import UserFilter
-from gatehouse.stores.accounts.users import NewUser
+from gatehouse.stores.database.user_search import UserFilter
+from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
-    from gatehouse.service import Service
-    from gatehouse.stores.accounts.user_search import ListedUser
+    from gatehouse.composition import Service
+    from gatehouse.stores.database.user_search import ListedUser
 
 OPTIONS_MAX = 10_000
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from gatehouse.auth.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.auth.login.captcha.lookalikes import fold
+from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 # Capitals, because at 44 pixels' height they are larger and more distinct than small letters. Left out is
 # all that was misread on sheets of samples, bent and crossed by a line: 0 O Q D U, C G 6, 1 I J 7 (T and L stay),

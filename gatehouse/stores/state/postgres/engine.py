@@ -19,7 +19,7 @@ from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, BackoffPolicy,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500

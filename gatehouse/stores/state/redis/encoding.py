@@ -14,7 +14,7 @@ from gatehouse.stores.state.protocol import Failures, Session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.redis.connection import Argument
 
 LOCKED_KEY = b"gatehouse:{waits}"

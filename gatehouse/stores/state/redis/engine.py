@@ -58,7 +58,7 @@ from gatehouse.stores.state.redis.servers import connect, parse_url
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 # Epochs that are raised in one pipeline.

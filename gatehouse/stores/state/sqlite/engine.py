@@ -24,15 +24,22 @@ from gatehouse.stores.state.protocol import (
 )
 from gatehouse.stores.state.session_rules import is_reused
 from gatehouse.stores.state.sqlite import ended_log
-from gatehouse.stores.state.sqlite.commit_detector import CommitDetector
-from gatehouse.stores.state.sqlite.file import INSERT_SESSION, SESSION_COLUMNS, connect, create, day_of, session_row
-from gatehouse.stores.state.sqlite.writer import Writer
+from gatehouse.stores.state.sqlite.state_file import (
+    INSERT_SESSION,
+    SESSION_COLUMNS,
+    connect,
+    create,
+    day_of,
+    session_row,
+)
+from gatehouse.stores.state.sqlite.wal_changes import WalChanges
+from gatehouse.stores.state.sqlite.writer_thread import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from gatehouse.parsing import Rate
+    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
 
 SWEEP_BATCH = 500
@@ -80,7 +87,7 @@ class SQLiteState:
         self._reader = connect(path)
         self._read = self._reader.cursor().execute
         self._reads = 0
-        self._commits = CommitDetector(self._reader) if cache else None
+        self._commits = WalChanges(self._reader) if cache else None
         self._status_cache: dict[str, SessionStatus] = {}
         self._writer = Writer(lambda: connect(path))
 

@@ -1,0 +1,99 @@
+"""Opens the stores that the settings name: the accounts database with its repositories, and the state store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatehouse.settings import Settings, SettingsError
+from gatehouse.stores.database.audit_trail import AuditTrail
+from gatehouse.stores.database.code_factors import Factors
+from gatehouse.stores.database.departments import Departments
+from gatehouse.stores.database.login_days import LoginDays
+from gatehouse.stores.database.login_places import LoginPlaces
+from gatehouse.stores.database.menus import Menus
+from gatehouse.stores.database.outbox import OutboxStore
+from gatehouse.stores.database.passkeys import Passkeys
+from gatehouse.stores.database.roles import Roles
+from gatehouse.stores.database.signing_keys import Keys, ServiceKeyStore
+from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.user_search import UserSearch
+from gatehouse.stores.database.users import Users
+from gatehouse.stores.state.sqlite.engine import SQLiteState
+
+if TYPE_CHECKING:
+    from gatehouse.stores.state.protocol import State
+
+
+class Stores(NamedTuple):
+    database: Database
+    users: Users
+    user_search: UserSearch
+    roles: Roles
+    departments: Departments
+    menus: Menus
+    factors: Factors
+    passkeys: Passkeys
+    keys: Keys
+    service_keys: ServiceKeyStore
+    login_days: LoginDays
+    login_places: LoginPlaces
+    trail: AuditTrail
+    outbox: OutboxStore
+    state: State
+
+
+def open_stores(settings: Settings) -> Stores:
+    database = open_database(settings)
+    return Stores(
+        database=database,
+        users=Users(database),
+        user_search=UserSearch(database),
+        roles=Roles(database),
+        departments=Departments(database),
+        menus=Menus(database),
+        factors=Factors(database),
+        passkeys=Passkeys(database),
+        keys=Keys(database),
+        service_keys=ServiceKeyStore(database),
+        login_days=LoginDays(database),
+        login_places=LoginPlaces(database),
+        trail=AuditTrail(database),
+        outbox=OutboxStore(database),
+        state=open_state(settings),
+    )
+
+
+def open_database(settings: Settings, *, patience: float = 1) -> Database:
+    try:
+        return Database(settings.accounts_url, patience=patience)
+    except ImportError:
+        raise SettingsError(
+            ["GATEHOUSE_DATABASE_URL: PostgreSQL needs an extra: install Gatehouse with [postgres]"]
+        ) from None
+    except (ValueError, TypeError) as problem:
+        raise SettingsError([f"GATEHOUSE_DATABASE_URL: {problem}"]) from None
+
+
+def open_state(settings: Settings) -> State:
+    if settings.embedded_state:
+        return SQLiteState(settings.state_path, cache=settings.session_cache)
+    try:
+        return _open_state_server(settings)
+    except ImportError:
+        engine, extra = ("PostgreSQL", "postgres") if settings.postgres_state else ("Redis", "redis")
+        raise SettingsError(
+            [f"GATEHOUSE_STATE_URL: {engine} needs an extra: install Gatehouse with [{extra}]"]
+        ) from None
+    except (ValueError, OSError) as problem:
+        raise SettingsError([f"GATEHOUSE_STATE_URL: {problem}"]) from None
+
+
+def _open_state_server(settings: Settings) -> State:
+    """The engines of both are extras: not everybody has them."""
+    if settings.postgres_state:
+        from gatehouse.stores.state.postgres.engine import PostgresState  # noqa: PLC0415
+
+        return PostgresState(settings.state_url)
+    from gatehouse.stores.state.redis.engine import RedisState  # noqa: PLC0415
+
+    return RedisState(settings.state_url)

@@ -1,0 +1,1 @@
+"""What `gatehouse doctor` and the administration page find out about an installation."""

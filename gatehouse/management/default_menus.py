@@ -1,0 +1,130 @@
+"""The menus that the first start creates: the console's pages that Gatehouse serves, with their buttons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatehouse.management.menus import complete_menu
+from gatehouse.stores.database.menus import MenuType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatehouse.stores.database.menus import Menu, Menus
+
+
+class _Page(NamedTuple):
+    name: str
+    route_name: str  # the component's own name, by which the consoles keep it alive
+    path: str
+    icon: str
+    what: str  # the middle of its perms
+    buttons: tuple[tuple[str, str], ...]
+
+
+FOLDER = "System"
+_CHANGES = (("Add", "create"), ("Edit", "update"), ("Delete", "delete"))
+_PAGES = (
+    _Page(
+        "Users",
+        "User",
+        "user",
+        "el-icon-User",
+        "user",
+        (
+            ("List", "list"),
+            *_CHANGES,
+            ("Reset password", "reset-password"),
+            ("Import", "import"),
+            ("Export", "export"),
+        ),
+    ),
+    _Page("Roles", "Role", "role", "role", "role", (("List", "list"), *_CHANGES, ("Assign menus", "assign"))),
+    _Page("Menus", "SysMenu", "menu", "menu", "menu", (("List", "list"), *_CHANGES)),
+    _Page("Departments", "Dept", "dept", "tree", "dept", (("List", "list"), *_CHANGES)),
+    _Page("Log", "Log", "log", "document", "log", (("List", "list"),)),
+)
+
+# Names in the side menu where Chinese is preferred; a menu that was renamed keeps its name.
+CHINESE = {
+    FOLDER: "系统管理",
+    "Users": "用户管理",
+    "Roles": "角色管理",
+    "Menus": "菜单管理",
+    "Departments": "部门管理",
+    "Log": "系统日志",
+}
+CHINESE_BUTTONS = {
+    "List": "查询",
+    "Add": "新增",
+    "Edit": "编辑",
+    "Delete": "删除",
+    "Reset password": "重置密码",
+    "Import": "导入",
+    "Export": "导出",
+    "Assign menus": "分配菜单",
+}
+
+
+def default_entries(now: float) -> list[dict[str, Any]]:
+    """In an order in which parents come first; `parent` is the position in the list."""
+    entries: list[dict[str, Any]] = [
+        {
+            "type": MenuType.FOLDER,
+            "name": FOLDER,
+            "route_name": "/system",
+            "route_path": "/system",
+            "redirect": "/system/user",
+            "icon": "system",
+            "sort": 1,
+        }
+    ]
+    for number, page in enumerate(_PAGES, 1):
+        position = len(entries)
+        entries.append(
+            {
+                "type": MenuType.PAGE,
+                "parent": 0,
+                "name": page.name,
+                "route_name": page.route_name,
+                "route_path": page.path,
+                "component": f"system/{page.path}/index",
+                "icon": page.icon,
+                "sort": number,
+                "keep_alive": True,
+            }
+        )
+        entries += [
+            {
+                "type": MenuType.BUTTON,
+                "parent": position,
+                "name": name,
+                "perm": f"sys:{page.what}:{action}",
+                "sort": sort,
+            }
+            for sort, (name, action) in enumerate(page.buttons, 1)
+        ]
+    return [{**complete_menu(entry), "created": now} for entry in entries]
+
+
+async def create_default_menus(menus: Menus, now: float) -> None:
+    """Into a database that has no menu: a new one, or one of release 0.1."""
+    await menus.create_all(default_entries(now))
+
+
+def are_untouched(menus: Sequence[Menu]) -> bool:
+    """Whether these are the menus as created above, unchanged, so that an import may replace them."""
+    names = {menu.id: menu.name for menu in menus}
+    found = {(menu.name, menu.type, names.get(menu.parent or 0), menu.component, menu.perm) for menu in menus}
+    entries = default_entries(0)
+    expected = {
+        (
+            entry["name"],
+            entry["type"],
+            None if entry["parent"] is None else entries[entry["parent"]]["name"],
+            entry["component"],
+            entry["perm"],
+        )
+        for entry in entries
+    }
+    return found == expected and len(menus) == len(entries)

@@ -1,0 +1,164 @@
+"""Changes to roles, from the console and the command line. See `users.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gatehouse.auth.audit import Event
+from gatehouse.auth.perms import ROOT, allows, names_of
+from gatehouse.management import accepted_values as policy
+from gatehouse.management import authority
+from gatehouse.management.authority import RoleGrant, grant_of
+from gatehouse.management.data_scopes import Scope
+from gatehouse.management.field_checks import check_field, check_fields
+from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.errors import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from gatehouse.management.account_change import Effects
+    from gatehouse.management.authority import Actor
+    from gatehouse.stores.database.transactions import AccountTransaction, StoredRole
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "code": policy.check_role_code,
+    "name": policy.check_role_name,
+    "sort": policy.check_sort,
+    "data_scope": policy.check_data_scope,
+}
+
+
+class RoleChanges:
+    def __init__(self, effects: Effects) -> None:
+        self._effects = effects
+
+    async def add(
+        self,
+        actor: Actor,
+        values: dict[str, Any],
+        perms: Sequence[str] = (),
+        departments: Sequence[int] = (),
+    ) -> int:
+        """`values` are code and name, and enabled, sort and data_scope if they are not to be the defaults."""
+        check_fields(values, _CHECKS)
+        check_perms(perms)
+        chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
+        scope = Scope(values.get("data_scope", DataScope.OWN), frozenset(chosen))
+        authority.require_role_change(actor, None, RoleGrant(values["code"], frozenset(perms), scope))
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
+            role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
+            await transaction.allow(role, perms)
+            await transaction.replace_departments(role, chosen)
+            affected = await root_users(transaction, perms)
+            change.invalidate(affected)
+            change.record(Event.ROLE_ADDED, role=values["code"], perms=list(perms))
+        return role
+
+    async def edit(
+        self, actor: Actor, role: int, values: dict[str, Any], departments: Sequence[int] | None = None
+    ) -> None:
+        """Set columns, and the chosen departments unless they are None."""
+        check_fields(values, _CHECKS)
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
+            [before] = await transaction.roles([role])
+            values = {name: value for name, value in values.items() if value != getattr(before, name)}
+            chosen = _chosen(before, values, departments)
+            after = replace(before, **values, departments=chosen)
+            holders = await require_role_change(transaction, actor, before, after)
+            if values:
+                await transaction.set_role(role, **values)
+            if chosen != before.departments:
+                await transaction.replace_departments(role, chosen)
+            changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
+            change.invalidate(holders)
+            if changed:
+                change.record(Event.ROLE_CHANGED, role=before.code, changed=changed)
+
+    async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
+        """All of them, or none; their users lose the perms."""
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
+            found = await transaction.roles(roles)
+            perms = {perm for role in found for perm in role.perms}
+            affected = await root_users(transaction, perms)
+            for role in found:
+                affected += await require_role_change(transaction, actor, role, None)
+            await transaction.delete_roles(roles)
+            change.invalidate(affected)
+            for role in found:
+                change.record(Event.ROLE_DELETED, role=role.code)
+
+    async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
+        check_perms(perms)
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
+            [role] = await transaction.roles_by_code([code])
+            added = [perm for perm in perms if perm not in role.perms]
+            holders = await require_role_change(transaction, actor, role, replace(role, perms=role.perms | set(perms)))
+            await transaction.allow(role.id, added)
+            affected = [*holders, *await root_users(transaction, added)]
+            change.invalidate(affected)
+            change.record(Event.ROLE_CHANGED, role=code, allowed=list(perms))
+
+    async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
+        """Take perms away, under all of their names: one that stayed would give the same."""
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
+            [role] = await transaction.roles_by_code([code])
+            for perm in perms:
+                if not allows(role.perms, perm):
+                    raise Missing(f"role {code!r} does not give {perm!r}")
+            denied = {name for perm in perms for name in names_of(perm)}
+            holders = await require_role_change(transaction, actor, role, replace(role, perms=role.perms - denied))
+            await transaction.deny(role.id, denied)
+            affected = [*holders, *await root_users(transaction, perms)]
+            change.invalidate(affected)
+            change.record(Event.ROLE_CHANGED, role=code, denied=list(perms))
+
+    async def set_perms(self, actor: Actor, role: int, perms: Sequence[str]) -> None:
+        """Replace the perms of a role. One name of a perm is enough."""
+        check_perms(perms)
+        wanted = {names_of(perm)[0] for perm in perms}
+        async with self._effects.change(actor) as change:
+            transaction = change.transaction
+            [before] = await transaction.roles([role])
+            denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
+            allowed = sorted(perm for perm in wanted if not allows(before.perms, perm))
+            after = replace(before, perms=before.perms - set(denied) | set(allowed))
+            holders = await require_role_change(transaction, actor, before, after)
+            await transaction.allow(role, allowed)
+            await transaction.deny(role, denied)
+            affected = [*holders, *await root_users(transaction, [*allowed, *denied])]
+            change.invalidate(affected)
+            if allowed or denied:
+                change.record(Event.ROLE_CHANGED, role=before.code, allowed=allowed, denied=denied)
+
+
+async def root_users(transaction: AccountTransaction, perms: Collection[str]) -> list[int]:
+    """Users with the role ROOT have every perm that exists, so their profiles change when any of these do."""
+    return await transaction.holders_by_code(ROOT) if perms else []
+
+
+async def require_role_change(
+    transaction: AccountTransaction, actor: Actor, before: StoredRole, after: StoredRole | None
+) -> list[int]:
+    """Refused unless the actor may change the role like this, or delete it; returns the users who hold it."""
+    holders, parents = await transaction.holders(before.id), await transaction.department_parents()
+    authority.require_role_change(actor, grant_of(before), grant_of(after) if after else None, holders, parents)
+    return list(holders)
+
+
+def check_perms(perms: Iterable[str]) -> None:
+    for perm in perms:
+        check_field("perms", perm, policy.check_perm)
+
+
+def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[int] | None) -> frozenset[int]:
+    """The departments that the role is about after the change: none unless that is its data scope."""
+    if values.get("data_scope", before.data_scope) != DataScope.CHOSEN:
+        return frozenset()
+    return before.departments if departments is None else frozenset(departments)

@@ -1,0 +1,236 @@
+"""Many accounts at once: what an import reads and writes. Each write is one transaction, its audit events included."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, or_, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from gatehouse.stores.database import audit_trail, outbox
+from gatehouse.stores.database.departments import below
+from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.schema import (
+    departments,
+    menus,
+    role_departments,
+    role_menus,
+    role_perms,
+    roles,
+    user_roles,
+    users,
+)
+from gatehouse.stores.database.sql_engine import new_id
+from gatehouse.stores.database.users import User, name_key
+from gatehouse.stores.errors import Duplicate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from gatehouse.stores.database.audit_trail import AuditEntry
+    from gatehouse.stores.database.departments import Department
+    from gatehouse.stores.database.outbox import Delivery, NewDelivery
+    from gatehouse.stores.database.roles import Role
+    from gatehouse.stores.database.sql_engine import Database
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingUser:
+    """A user with the codes of all roles it holds, enabled or not."""
+
+    user: User
+    roles: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedUser:
+    """A user to insert; with id 0 the database assigns one, which is put into `entry`."""
+
+    user: User
+    roles: Sequence[str]
+    entry: AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedUser:
+    """Columns of a user to set, and all of its roles unless they are None."""
+
+    user: int
+    values: dict[str, Any]
+    roles: Sequence[str] | None
+    entries: Sequence[AuditEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Users to write at once. Removals come first, so that what is added may take their ids and names."""
+
+    removed: Sequence[AuditEntry]
+    added: Sequence[AddedUser]
+    changed: Sequence[ChangedUser]
+
+
+_COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
+
+
+class Bulk:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def existing(self, name_keys: Sequence[str], ids: Sequence[int]) -> Sequence[ExistingUser]:
+        """Every user who has one of these names or ids."""
+        wanted = or_(users.c.name_key.in_(name_keys), users.c.id.in_(ids))
+        async with self._database.reading() as db:
+            found = [User(*row) for row in (await db.execute(select(*_COLUMNS).where(wanted))).all()]
+            codes: dict[int, set[str]] = {}
+            for row in await db.execute(
+                select(user_roles.c.user, roles.c.code)
+                .join(roles, roles.c.id == user_roles.c.role)
+                .where(user_roles.c.user.in_([user.id for user in found]))
+            ):
+                codes.setdefault(row.user, set()).add(row.code)
+        return [ExistingUser(user, frozenset(codes.get(user.id, ()))) for user in found]
+
+    async def write_users(self, batch: Batch, new: NewDelivery) -> Delivery:
+        """Returns what is in the outbox with it, for the caller to deliver."""
+        try:
+            return await self._write_users(batch, new)
+        except IntegrityError:
+            raise Duplicate("another process is changing the same users right now: run the import again") from None
+
+    async def _write_users(self, batch: Batch, new: NewDelivery) -> Delivery:
+        async with self._database.writing() as db:
+            role_ids = {row.code: row.id for row in await db.execute(select(roles.c.code, roles.c.id))}
+            entries = list(batch.removed)
+            await db.execute(delete(users).where(users.c.id.in_([entry.user for entry in batch.removed])))
+            links: list[dict[str, int]] = []
+            for one in await _insert_users(db, batch.added):
+                links += [{"user": one.user.id, "role": role_ids[code]} for code in one.roles]
+                entries.append(one.entry)
+            for change in batch.changed:
+                if change.values:
+                    await db.execute(update(users).where(users.c.id == change.user).values(**change.values))
+                if change.roles is not None:
+                    await db.execute(delete(user_roles).where(user_roles.c.user == change.user))
+                    links += [{"user": change.user, "role": role_ids[code]} for code in change.roles]
+                entries += change.entries
+            if links:
+                await db.execute(insert(user_roles), links)
+            await _record(db, entries)
+            return await outbox.add(db, new)
+
+    async def write_roles(self, wanted: Sequence[Role], entries: Sequence[AuditEntry]) -> None:
+        """Insert or update each role by its code, perms included."""
+        async with self._database.writing() as db:
+            for role in wanted:
+                values: dict[str, Any] = {
+                    "name": role.name,
+                    "enabled": role.enabled,
+                    "sort": role.sort,
+                    "data_scope": role.data_scope,
+                    "created": role.created,
+                }
+                number = await db.scalar(select(roles.c.id).where(roles.c.code == role.code))
+                if number is None:
+                    number = new_id(await db.execute(insert(roles).values(code=role.code, **values)))
+                else:
+                    await db.execute(update(roles).where(roles.c.id == number).values(**values))
+                    await db.execute(delete(role_perms).where(role_perms.c.role == number))
+                    await db.execute(delete(role_departments).where(role_departments.c.role == number))
+                if role.perms:
+                    await db.execute(insert(role_perms), [{"role": number, "perm": perm} for perm in role.perms])
+                if role.departments:
+                    chosen = [{"role": number, "department": department} for department in role.departments]
+                    await db.execute(insert(role_departments), chosen)
+            await _record(db, entries)
+
+    async def people_below(self, tops: Sequence[int]) -> Sequence[int]:
+        """Everybody in these departments and in those below them."""
+        async with self._database.reading() as db:
+            return (await db.scalars(select(users.c.id).where(users.c.department.in_(below(tops))))).all()
+
+    async def write_departments(self, wanted: Sequence[Department], entries: Sequence[AuditEntry]) -> None:
+        """Insert or update each department under its own id; parents come before their children."""
+        async with self._database.writing() as db:
+            known = set(await db.scalars(select(departments.c.id)))
+            # A department may become a child of its own descendant, so all are inserted before the parents are set.
+            for one in wanted:
+                if one.id not in known:
+                    await db.execute(insert(departments).values(id=one.id, name=one.name))
+            for one in wanted:
+                values = {
+                    "name": one.name,
+                    "parent": one.parent,
+                    "code": one.code,
+                    "sort": one.sort,
+                    "enabled": one.enabled,
+                }
+                await db.execute(update(departments).where(departments.c.id == one.id).values(**values))
+            await _skip_used_ids(db, "departments")
+            await _record(db, entries)
+
+    async def write_menus(
+        self,
+        wanted: Sequence[dict[str, Any]],
+        gone: Sequence[int],
+        assigned: Mapping[str, Iterable[int]],
+        entries: Sequence[AuditEntry],
+    ) -> None:
+        """Delete menus, insert or update the wanted ones under their own ids, and set the menus of each role."""
+        async with self._database.writing() as db:
+            await db.execute(update(menus).where(menus.c.id.in_(gone)).values(parent=None))
+            await db.execute(delete(menus).where(menus.c.id.in_(gone)))
+            known = set(await db.scalars(select(menus.c.id)))
+            # As with departments: all are inserted before the parents are set.
+            for one in wanted:
+                if one["id"] not in known:
+                    await db.execute(insert(menus).values(**{**one, "parent": None}))
+            for one in wanted:
+                await db.execute(update(menus).where(menus.c.id == one["id"]).values(**one))
+            await _skip_used_ids(db, "menus")
+            shown = set(await db.scalars(select(menus.c.id).where(menus.c.type != MenuType.BUTTON.value)))
+            for code, ids in assigned.items():
+                role = await db.scalar(select(roles.c.id).where(roles.c.code == code))
+                if role is not None:
+                    await db.execute(delete(role_menus).where(role_menus.c.role == role))
+                    links = [{"role": role, "menu": menu} for menu in sorted(set(ids) & shown)]
+                    if links:
+                        await db.execute(insert(role_menus), links)
+            await _record(db, entries)
+
+
+async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list[AddedUser]:
+    """Insert, and return with the ids that the database has given."""
+    inserted = [one for one in added if one.user.id]
+    if inserted:
+        await db.execute(insert(users), [_row(one.user) for one in inserted])
+        await _skip_used_ids(db, "users")
+    for one in added:
+        if not one.user.id:
+            values = {name: value for name, value in _row(one.user).items() if name != "id"}
+            number = new_id(await db.execute(insert(users).values(**values)))
+            inserted.append(replace(one, user=replace(one.user, id=number)))
+    return [replace(one, entry=one.entry._replace(user=one.user.id)) for one in inserted]
+
+
+def _row(user: User) -> dict[str, Any]:
+    return {**asdict(user), "name_key": name_key(user.username)}
+
+
+async def _record(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
+    if entries:
+        await audit_trail.write(db, entries)
+
+
+async def _skip_used_ids(db: AsyncConnection, table: str) -> None:
+    """Rows were inserted with their own ids, so the sequence must continue behind them. SQLite does so by itself."""
+    if db.dialect.name == "postgresql":
+        await db.execute(
+            text(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'),"  # noqa: S608 - our own table names
+                f" greatest((SELECT max(id) FROM {table}), nextval(pg_get_serial_sequence('{table}', 'id'))))"
+            )
+        )

@@ -1,0 +1,241 @@
+"""Reads accounts from JSON Lines or CSV. Twice: departments and roles first, so lines may be in any order."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from gatehouse.management import accepted_values as policy
+from gatehouse.management.menus import complete_menu
+from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.transfer.file_format import (
+    COLUMNS,
+    DepartmentLine,
+    FactorLine,
+    FileFormat,
+    Line,
+    MenuLine,
+    RoleLine,
+    UserLine,
+    format_of,
+)
+from gatehouse.transfer.formulas import unquote
+from gatehouse.transfer.import_rows import (
+    BATCH,
+    Remark,
+    SourceDepartment,
+    SourceFactors,
+    SourceMenu,
+    SourceRole,
+    SourceUser,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+Key = TypeVar("Key")
+Row = TypeVar("Row")
+
+# An empty cell of these columns means an empty value; of all others, that the value is left out.
+_MAY_BE_EMPTY = {"avatar", "roles", "mobile", "email"}
+
+
+class UserFile:
+    """The `Source` protocol over a file."""
+
+    source_roles = None
+    skipped = 0
+
+    def __init__(self, path: Path, file_format: FileFormat | None = None) -> None:
+        self._lines = _from_csv if (file_format or format_of(path)) is FileFormat.CSV else _from_jsonl
+        self._path = path
+        self._departments: dict[int, SourceDepartment] = {}
+        self._roles: dict[str, SourceRole] = {}
+        self._menus: dict[int, SourceMenu] = {}
+        self._assigned: dict[str, frozenset[int]] = {}
+        self._users = 0
+        self.refused: list[Remark] = []
+        self.adapted: list[Remark] = []
+        self._read_all_but_users()
+
+    def _read_all_but_users(self) -> None:
+        for origin, line in self._read():
+            try:
+                match line:
+                    case Remark():
+                        self.refused.append(line)
+                    case UserLine():
+                        self._users += 1
+                    case DepartmentLine():
+                        _add_once(self._departments, line.id, _department(origin, line))
+                    case RoleLine():
+                        _add_once(self._roles, line.code, _role(origin, line))
+                        if line.menus is not msgspec.UNSET:
+                            self._assigned[line.code] = frozenset(line.menus)
+                    case MenuLine():
+                        _add_once(self._menus, line.id, _menu(origin, line))
+            except ValueError as problem:
+                self.refused.append(Remark(origin, str(problem)))
+
+    async def departments(self) -> Sequence[SourceDepartment]:
+        return list(self._departments.values())
+
+    async def roles(self) -> Sequence[SourceRole]:
+        return list(self._roles.values())
+
+    async def menus(self) -> tuple[Sequence[SourceMenu], Mapping[str, frozenset[int]]]:
+        return list(self._menus.values()), self._assigned
+
+    async def factors(self) -> AsyncIterator[SourceFactors]:
+        for origin, line in self._read():
+            if isinstance(line, FactorLine):
+                yield SourceFactors(origin, line)
+
+    async def count(self) -> int:
+        return self._users
+
+    async def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
+        batch: list[SourceUser] = []
+        for origin, line in self._read():
+            if isinstance(line, UserLine):
+                batch.append(_user(origin, line))
+            if len(batch) == BATCH:
+                yield len(batch), batch
+                batch = []
+        if batch:
+            yield len(batch), batch
+
+    def _read(self) -> Iterator[tuple[str, Line | Remark]]:
+        """Every line, or why it cannot be read."""
+        for number, read in self._lines(self._path):
+            origin = f"line {number}"
+            if isinstance(read, dict):
+                try:
+                    yield origin, _line(read)
+                except (msgspec.ValidationError, ValueError) as problem:
+                    yield origin, Remark(origin, str(problem))
+            else:
+                yield origin, Remark(origin, read)
+
+
+def _from_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                value = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                yield number, "not JSON"
+                continue
+            yield number, value if isinstance(value, dict) else "not a JSON object"
+
+
+def _from_csv(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        unknown = set(reader.fieldnames or ()) - set(COLUMNS)
+        if unknown or "username" not in (reader.fieldnames or ()):
+            wrong = f"there is no column {min(unknown)!r}" if unknown else "the column 'username' is missing"
+            raise ValueError(f"{path.name}: {wrong}; columns are {', '.join(COLUMNS)}")
+        try:
+            for row in reader:
+                uneven = None in row or None in row.values()
+                yield reader.line_num, "more or fewer cells than columns" if uneven else _non_empty(row)
+        except csv.Error as problem:
+            raise ValueError(f"{path.name}, line {reader.line_num}: {problem}") from None
+
+
+def _non_empty(row: dict[str, str]) -> dict[str, Any]:
+    """The cells that have a value. msgspec converts their text to numbers and switches."""
+    fields: dict[str, Any] = {name: unquote(cell) for name, cell in row.items() if cell or name in _MAY_BE_EMPTY}
+    if "roles" in fields:
+        fields["roles"] = fields["roles"].split()
+    return fields
+
+
+def _line(value: dict[str, Any]) -> Line:
+    kinds: dict[str, type[Line]] = {
+        "department": DepartmentLine,
+        "role": RoleLine,
+        "menu": MenuLine,
+        "user": UserLine,
+        "factor": FactorLine,
+    }
+    kind = kinds.get(str(value.get("type", "user")))
+    if kind is None:
+        raise ValueError("the type is none of department, role, menu, user, factor")
+    # Not strict: a CSV cell is text, whatever it means.
+    return msgspec.convert({"type": "user"} | value, kind, strict=False)
+
+
+def _add_once(known: dict[Key, Row], key: Key, row: Row) -> None:
+    if key in known:
+        raise ValueError(f"{key!r} is there twice")
+    known[key] = row
+
+
+def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
+    policy.check_text("department name", line.name)
+    if not 0 < line.id < 2**63:
+        raise ValueError(f"{line.id} is not an id")
+    fields = _set_fields(line)
+    if "sort" in fields:
+        policy.check_sort(fields["sort"])
+    if fields.get("code"):
+        policy.check_text("department code", fields["code"])
+    return SourceDepartment(
+        origin, line.id, line.name, line.parent, fields.get("code"), fields.get("sort"), fields.get("enabled")
+    )
+
+
+def _role(origin: str, line: RoleLine) -> SourceRole:
+    policy.check_role_code(line.code)
+    policy.check_text("role name", line.name)
+    for perm in line.perms:
+        policy.check_perm(perm)
+    fields = _set_fields(line)
+    if "sort" in fields:
+        policy.check_sort(fields["sort"])
+    if "data_scope" in fields:
+        policy.check_data_scope(fields["data_scope"])
+    chosen = tuple(sorted(set(fields["depts"]))) if "depts" in fields else None
+    perms = tuple(dict.fromkeys(line.perms))
+    return SourceRole(
+        origin, line.code, line.name, line.enabled, perms, fields.get("sort"), fields.get("data_scope"), chosen
+    )
+
+
+def _menu(origin: str, line: MenuLine) -> SourceMenu:
+    if not 0 < line.id < 2**53:
+        raise ValueError(f"{line.id} is not an id")
+    values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
+    checked = complete_menu({**values, "type": line.kind})
+    return SourceMenu(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
+
+
+def _user(origin: str, line: UserLine) -> SourceUser:
+    fields = _set_fields(line)
+    return SourceUser(
+        origin=f"{origin} {line.username!r}",
+        id=fields.get("id"),
+        username=line.username,
+        nickname=fields.get("nickname"),
+        avatar=fields.get("avatar"),
+        department=fields.get("dept_id"),
+        password_hash=fields.get("password_hash"),
+        enabled=fields.get("enabled"),
+        captcha_exempt=fields.get("captcha_exempt"),
+        created=fields.get("created"),
+        roles=frozenset(fields["roles"]) if "roles" in fields else None,
+        gender=fields.get("gender"),
+        mobile=fields.get("mobile"),
+        email=fields.get("email"),
+    )
+
+
+def _set_fields(line: Line) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}

@@ -1,0 +1,170 @@
+"""The rows that every source is read into: departments, roles, menus, users; `origin` says where each was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+    from gatehouse.stores.database.factor_export import FactorCopy
+    from gatehouse.stores.database.menus import Menu
+
+BATCH = 500
+
+
+class Remark(NamedTuple):
+    """A message about one row: why it was refused, or how it was adapted."""
+
+    origin: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDepartment:
+    origin: str
+    id: int
+    name: str
+    parent: int | None
+    code: str | None = None
+    sort: int | None = None
+    enabled: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRole:
+    origin: str
+    code: str
+    name: str
+    enabled: bool
+    perms: tuple[str, ...]
+    sort: int | None = None
+    data_scope: int | None = None
+    departments: tuple[int, ...] | None = None  # those chosen, if that is the data scope
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUser:
+    """None is a value that the source leaves out: an existing user keeps it, a new one gets the default."""
+
+    origin: str
+    id: int | None
+    username: str
+    nickname: str | None = None
+    avatar: str | None = None
+    department: int | None = None
+    password_hash: str | None = field(default=None, repr=False)
+    enabled: bool | None = None
+    captcha_exempt: bool | None = None
+    created: float | None = None
+    roles: frozenset[str] | None = None
+    gender: int | None = None
+    mobile: str | None = None
+    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMenu:
+    origin: str
+    menu: Menu
+
+
+class SourceFactors(NamedTuple):
+    origin: str
+    copy: FactorCopy
+
+
+class Source(Protocol):
+    """Read in this order: departments, roles, menus, users. Rows that cannot be used are listed in `refused`."""
+
+    refused: list[Remark]
+    adapted: list[Remark]
+
+    @property
+    def skipped(self) -> int:
+        """How many users the source itself counts as deleted."""
+        ...
+
+    @property
+    def source_roles(self) -> frozenset[str] | None:
+        """Codes of the roles that the source decides about; None: all of them."""
+        ...
+
+    async def departments(self) -> Sequence[SourceDepartment]: ...
+
+    async def roles(self) -> Sequence[SourceRole]: ...
+
+    async def menus(self) -> tuple[Sequence[SourceMenu], Mapping[str, frozenset[int]]]:
+        """Menus, and which of them each role shows, by its code. Asked after the roles."""
+        ...
+
+    def factors(self) -> AsyncIterator[SourceFactors]:
+        """Second factors, one row for each user who has any; read after the users."""
+        ...
+
+    async def count(self) -> int:
+        """How many rows of users there are, good and bad."""
+        ...
+
+    def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
+        """Batches of good rows, each with the number of rows read for it."""
+        ...
+
+
+@dataclass(slots=True)
+class ImportCount:
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """What an import did, or would do."""
+
+    dry_run: bool
+    departments: ImportCount = field(default_factory=ImportCount)
+    roles: ImportCount = field(default_factory=ImportCount)
+    users: ImportCount = field(default_factory=ImportCount)
+    menus: ImportCount = field(default_factory=ImportCount)
+    factors: ImportCount = field(default_factory=ImportCount)
+    skipped: int = 0
+    replaced_admin: str | None = None  # the administrator of the first start, if an imported one replaced it
+    refused: list[Remark] = field(default_factory=list)
+    adapted: list[Remark] = field(default_factory=list)
+
+
+def printable(text: str, max_length: int = 64) -> str:
+    """The text without unprintable characters and surrounding space, cut to the longest length."""
+    clean = "".join(character if character.isprintable() else " " for character in text)
+    return clean.strip()[:max_length].strip()
+
+
+def cut_cycles(parents: Mapping[int, int | None], ids: Iterable[int]) -> set[int]:
+    """Which of these must move to the top level, so that following the parents of any of them ends there.
+
+    They are the ones whose parent does not exist, and one of each cycle.
+    """
+    remaining = dict(parents)
+    cut = set()
+    for each in ids:
+        if not _reaches_top(each, remaining):
+            remaining[each] = None
+            cut.add(each)
+    return cut
+
+
+def _reaches_top(start: int, parents: Mapping[int, int | None]) -> bool:
+    seen: set[int] = set()
+    current: int | None = start
+    while current is not None:
+        if current in seen or current not in parents:
+            return False
+        seen.add(current)
+        current = parents[current]
+    return True
+
+
+def moved_to_top(origin: str, parent: int | None) -> Remark:
+    return Remark(origin, f"the parent {parent} is missing or part of a cycle: moved to the top level")
