@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples faults check format-and-lint types bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples faults check format-and-lint types javascript bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -47,7 +47,7 @@ faults: $(VENV)/dev.done  ## two hundred faults under load on each set of engine
 	$(BIN)/python -m tests.faults --faults 200 --engines redis
 	$(BIN)/python -m tests.faults --faults 200 --engines postgres
 
-check: format-and-lint types  ## formatting, lint, types, imports
+check: format-and-lint types  ## formatting, lint, types, imports, the JavaScript of the pages
 
 format-and-lint: $(VENV)/dev.done
 	$(BIN)/ruff format --check .
@@ -56,6 +56,7 @@ format-and-lint: $(VENV)/dev.done
 types: $(VENV)/dev.done
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory javascript
 
 bench: $(VENV)/bench.done  ## how fast it is, beside its baselines (needs wrk; five to six minutes)
 	$(BIN)/python -m benchmarks.speed
@@ -72,11 +73,24 @@ docs: $(VENV)/dev.done  ## the pages of docs/ as a static site with search, in s
 	@echo "site/index.html"
 
 # What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
-AXE := tests/browser/node_modules/axe-core/package.json
 axe:
-	@test $(AXE) -nt tests/browser/package-lock.json || { \
-	  command -v npm >/dev/null && npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error \
-	    && touch $(AXE); } || echo "npm cannot install axe-core: the tests of accessibility will be left out"
+	@$(call npm_ci,tests/browser) || echo "npm cannot install axe-core: the tests of accessibility will be left out"
+
+# Types and lint of the JavaScript of the pages. The types know the API and the ids of the HTML, and are made from them.
+JAVASCRIPT := gatehouse/api/pages/static
+TOOLS := tests/javascript/node_modules/.bin
+javascript: $(VENV)/dev.done
+	@$(call npm_ci,tests/javascript) || echo "npm cannot install tsc and eslint: the checks of the JavaScript are left out"
+	$(BIN)/python -m tests.javascript
+	test ! -x $(TOOLS)/tsc || $(TOOLS)/tsc -p tests/javascript
+	test ! -x $(TOOLS)/eslint || $(TOOLS)/eslint --no-config-lookup -c tests/javascript/eslint.config.mjs $(JAVASCRIPT)
+
+# Installs what the lock file of a folder names, unless that is there already.
+define npm_ci
+{ test $(1)/node_modules/.package-lock.json -nt $(1)/package-lock.json || { \
+  command -v npm >/dev/null && npm ci --prefix $(1) --ignore-scripts --no-audit --no-fund --engine-strict --loglevel=error \
+  && touch $(1)/node_modules/.package-lock.json; }; }
+endef
 
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
 	$(BIN)/uv pip compile --quiet --upgrade $(LOCK) --group build -o requirements/run.txt
@@ -88,7 +102,7 @@ LOCK = pyproject.toml --extra postgres --extra redis --extra mysql --universal -
   --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment, caches and what the examples built; data/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules tests/javascript/node_modules
 	rm -rf examples/*/target examples/*/dist examples/*/node_modules
 
 $(VENV)/pip.done:

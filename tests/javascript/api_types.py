@@ -20,7 +20,7 @@ TYPES = {"string": "string", "integer": "number", "number": "number", "boolean":
 
 def typescript(schema: Json) -> str:
     if "$ref" in schema:
-        return schema["$ref"].rpartition("/")[2]
+        return str(schema["$ref"]).rpartition("/")[2]
     if "enum" in schema:
         return " | ".join(map(json.dumps, schema["enum"]))
     if "properties" in schema:

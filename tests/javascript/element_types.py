@@ -1,4 +1,4 @@
-"""The elements of the pages by their ids in TypeScript, from the HTML: asking for an id that no page has is an error."""
+"""The elements of the pages by their ids in TypeScript, from the HTML: an id that no page has is an error."""
 
 from __future__ import annotations
 

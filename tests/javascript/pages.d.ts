@@ -6,12 +6,19 @@ type Bare<P extends string> = P extends `${infer Path}?${string}` ? Path : P;
 type Answer<M extends string, P extends string> = AnswerOf<`${M} ${Bare<P>}`>;
 type Sent<M extends string, P extends string> = BodyOf<`${M} ${Bare<P>}`>;
 
+/** The method, unless this is no operation of the API: then nothing fits. */
+type Known<M extends string, P extends string> = M & ([Answer<M, P>] extends [never] ? never : unknown);
+
 type Call = <M extends string, P extends string>(
-  method: M,
+  method: Known<M, P>,
   path: P,
   options?: { body?: Sent<M, P>; token?: string; limit?: number },
 ) => Promise<Answer<M, P>>;
-type Ask = <M extends string, P extends string>(method: M, path: P, body?: Sent<M, P>) => Promise<Answer<M, P>>;
+type Ask = <M extends string, P extends string>(
+  method: Known<M, P>,
+  path: P,
+  body?: Sent<M, P>,
+) => Promise<Answer<M, P>>;
 
 /** Ids that the scripts make, beside those of the pages. */
 interface PageElements {
@@ -47,7 +54,7 @@ type Given = Record<string, unknown>;
 
 type Control = HTMLInputElement & HTMLSelectElement;
 type Leaf = Node | string | number | false | null | undefined;
-type Child = Leaf | Leaf[] | (Leaf | Leaf[])[];
+type Child = Leaf | Leaf[] | (Leaf | Leaf[] | (Leaf | Leaf[])[])[];
 interface Attributes {
   [name: string]: any;
   /** The key of the words inside. */
@@ -71,3 +78,67 @@ interface Context {
 }
 /** Called when something is done. */
 type Then = () => unknown;
+
+/** A choice of a form or a filter: its value and its label. */
+type Option = [string | number, string];
+
+/** One page of a long list; see admin-table.js. */
+interface Table<Row> {
+  columns: { words?: string; sort?: string; class?: string; cell: (row: Row) => Child }[];
+  load: (page: { page: number; size: number; sort: string }) => Promise<{ rows: Row[]; total: number }>;
+  key: (row: Row) => string;
+  empty: { title: string; text: string };
+  onPick?: ((picked: string[]) => unknown) | null;
+}
+interface Paged {
+  element: HTMLElement;
+  reload: (how?: { keepPage?: boolean }) => Promise<void>;
+}
+
+/** What the overview draws of a day. */
+interface Day {
+  date: string;
+  logins: number;
+  people: number;
+  failed: number;
+}
+
+/** Of a user what a dialog about one needs. */
+type Person = { id: string; username: string };
+
+/** What the API page reads of the OpenAPI document. */
+interface Schema {
+  [keyword: string]: any;
+  type?: string;
+  properties?: Record<string, Schema>;
+  anyOf?: Schema[];
+  required?: string[];
+}
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+  examples?: Record<string, unknown>;
+}
+/** An operation as the API page shows it. */
+interface Described {
+  id: string;
+  name: string;
+  group: string;
+  method: string;
+  path: string;
+  parameters: Parameter[];
+  body?: { schema: Schema; examples?: Record<string, any> };
+  variants: string[];
+  secured: boolean;
+  operation: any;
+}
+/** A row of a list of fields; see docs-schema.js. */
+interface Field {
+  path: string;
+  need: string;
+  type: string;
+  text: string;
+}

@@ -24,7 +24,7 @@ export function open(title, given, ...content) {
 }
 
 /** A form for a dialog: the content scrolls if it must, the message and the buttons stay in sight.
- * @param {Child} content @param {Child} message @param {Child[]} acts */
+ * @param {Child} content @param {Child} message @param {Leaf[]} acts */
 export function dialogForm(content, message, ...acts) {
   return make("form", { method: "post", novalidate: true }, make("div", { class: "fields" }, content), message, make("div", { class: "acts" }, acts));
 }
@@ -36,7 +36,10 @@ export function confirmed({ title, text, act, given, danger = true }) {
     let answer = false;
     const about = make("p", { class: "muted" });
     say(about, text, given);
-    const yes = make("button", { type: "button", class: danger ? "button harm" : "button", click: () => ((answer = true), dialog.close()) });
+    const yes = make("button", { type: "button", class: danger ? "button harm" : "button", click: () => {
+      answer = true;
+      dialog.close();
+    } });
     say(yes, act, given);
     const no = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", autofocus: true, click: () => dialog.close() });
     const dialog = open(title, given, about, make("div", { class: "acts" }, no, yes));

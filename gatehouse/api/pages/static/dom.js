@@ -12,7 +12,7 @@ export function make(name, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(attribute, "");
     else if (value !== false && value != null) made.setAttribute(attribute, value);
   }
-  made.append(...children.flat(Infinity).filter((child) => child || child === 0));
+  made.append(.../** @type {any[]} */ (children).flat(Infinity).filter((child) => child || child === 0));
   return made;
 }
 

@@ -22,8 +22,8 @@ export function editProfile({ nickname, avatar }, saved, report) {
     event.preventDefault();
     clear(name.input, picture.input);
     const values = { nickname: name.input.value.trim(), avatar: picture.input.value.trim() };
-    if (!values.nickname) return complain(name.input, "needed.nickname"), name.input.focus();
-    if (values.avatar && !ALLOWED.test(values.avatar)) return complain(picture.input, "profile.avatar.bad"), picture.input.focus();
+    if (!values.nickname) return refuse(name.input, "needed.nickname");
+    if (values.avatar && !ALLOWED.test(values.avatar)) return refuse(picture.input, "profile.avatar.bad");
     busy(save, true);
     try {
       await ask("PUT", "users/profile", values);
@@ -39,6 +39,12 @@ export function editProfile({ nickname, avatar }, saved, report) {
       }
     }
   });
+}
+
+/** @param {HTMLInputElement} input @param {string} words */
+function refuse(input, words) {
+  complain(input, words);
+  input.focus();
 }
 
 /** @param {string} words @param {string} id @param {string} value @param {Attributes} attributes */

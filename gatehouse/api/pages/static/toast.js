@@ -25,7 +25,10 @@ export function fail(sentence) {
 function show(kind, fill, undo) {
   const text = make("span");
   fill(text);
-  const back = undo && make("button", { type: "button", class: "quiet", t: undo.words, click: () => (toast.remove(), undo.act()) });
+  const back = undo && make("button", { type: "button", class: "quiet", t: undo.words, click: () => {
+    toast.remove();
+    undo.act();
+  } });
   /** @type {HTMLElement} */
   const toast = make("p", { class: `toast ${kind}` }, text, back);
   region.append(toast);
