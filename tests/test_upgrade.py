@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,8 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sources of 0.1.0."""
     folder = tmp_path_factory.mktemp("release")
     with tarfile.open(SOURCES) as archive:
-        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # not in 3.11.2
+        safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not in 3.11.2
+        archive.extractall(folder, **safely)
     return folder
 
 

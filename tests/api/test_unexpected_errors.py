@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -18,7 +19,7 @@ def test_the_caller_learns_nothing_and_the_log_everything(tmp_path: Path, monkey
         raise RuntimeError("SELECT secret FROM /etc/passwd")
 
     written = CapturingLogger()
-    processors = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    processors: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     monkeypatch.setattr(app, "log", structlog.wrap_logger(written, processors=processors))
     monkeypatch.setattr(Authenticator, "authenticate", broken)
     with InProcess(tmp_path / "data") as gatehouse:
