@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples faults check format-and-lint types javascript bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples faults check format-and-lint types javascript audit bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -19,17 +19,17 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 # own) and fail below a floor, which is a point below what is reached.
 # For another Python: make test PYTHON=python3.13 VENV=.venv-newest
 test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
-	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5))
+	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5),types TYPED="-p gatehouse")
 
 test-all: $(VENV)/dev.done axe  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
 	@$(BIN)/python -m tests.examples.toolchains
-	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3))
+	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3),types audit)
 
 # Types and imports are checked beside the tests: they keep one core busy, and their output is shown at the end.
 PYTEST = $(BIN)/python -m pytest -n 3 --durations=15
 define checks_beside_tests
 @$(MAKE) --no-print-directory format-and-lint
-@$(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & types=$$!; \
+@$(MAKE) --no-print-directory $(2) > $(VENV)/types.log 2>&1 & types=$$!; \
 $(PYTEST) $(1); tested=$$?; \
 wait $$types; typed=$$?; cat $(VENV)/types.log; \
 test $$tested -eq 0 && test $$typed -eq 0
@@ -53,10 +53,16 @@ format-and-lint: $(VENV)/dev.done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
+# `make test` leaves out tests and benchmarks: their types take a third of the time, with an empty cache.
+TYPED :=
 types: $(VENV)/dev.done
-	$(BIN)/mypy
+	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory javascript
+
+# Where the service that knows of vulnerabilities cannot be reached, it says so, and that is no failure.
+audit: $(VENV)/dev.done  ## whether a dependency has a known vulnerability
+	$(BIN)/python -m tests.support.vulnerabilities requirements/run.txt requirements/dev.txt
 
 bench: $(VENV)/bench.done  ## how fast it is, beside its baselines (needs wrk; five to six minutes)
 	$(BIN)/python -m benchmarks.speed
