@@ -83,8 +83,13 @@ type Then = () => unknown;
 type Option = [string | number, string];
 
 /** One page of a long list; see admin-table.js. */
+interface Column {
+  words?: string;
+  sort?: string;
+  class?: string;
+}
 interface Table<Row> {
-  columns: { words?: string; sort?: string; class?: string; cell: (row: Row) => Child }[];
+  columns: (Column & { cell: (row: Row) => Child })[];
   load: (page: { page: number; size: number; sort: string }) => Promise<{ rows: Row[]; total: number }>;
   key: (row: Row) => string;
   empty: { title: string; text: string };
@@ -141,4 +146,60 @@ interface Field {
   need: string;
   type: string;
   text: string;
+}
+
+/** A labelled control; see admin-forms.js. */
+interface ControlOptions {
+  [attribute: string]: any;
+  kind?: string | Option[];
+  value?: string | number;
+  hint?: string;
+}
+interface Labelled {
+  input: HTMLInputElement;
+  box: HTMLElement;
+}
+interface Choice {
+  value: string;
+  label: string;
+  /** Shown, and not to be changed. */
+  fixed?: boolean;
+}
+interface FormDialog {
+  title: string;
+  given?: Given;
+  content: Child;
+  act?: string;
+  submit: () => Promise<unknown>;
+  wide?: boolean;
+}
+/** What is asked before something is done; see dialog.js. */
+interface Question {
+  title: string;
+  text: string;
+  act: string;
+  given?: Given;
+  danger?: boolean;
+}
+/** How something that was done is taken back; see toast.js. */
+interface Undo {
+  words: string;
+  act: Then;
+}
+/** A part of the administration; see admin.js. */
+interface Part {
+  id: string;
+  perms: string[];
+  show: (context: Context) => Leaf[] | Promise<Leaf[]>;
+  icon: string;
+}
+/** The role that is shown, and what is wanted of it; see admin-roles.js. */
+interface RolesState {
+  roles: RoleRow[];
+  chosen?: RoleRow;
+  perms: Set<string>;
+  known: string[];
+  wanted: Set<string>;
+  search: string;
+  turn: number;
 }

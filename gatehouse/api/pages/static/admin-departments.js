@@ -11,7 +11,7 @@ import { word } from "./words.js";
 
 const DEEPEST = 5;
 
-/** @param {{ may: May }} context */
+/** @param {Context} context */
 export async function departments({ may }) {
   const tree = make("ul", { class: "tree", "data-t-label": "part.departments", "aria-label": word("part.departments") });
   /** @type {DepartmentRow[]} */

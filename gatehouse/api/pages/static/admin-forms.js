@@ -9,7 +9,7 @@ import { known, say, word } from "./words.js";
 let serial = 0;
 
 /** A labelled control. `kind` is that of an input, or a list of [value, label] to choose from; `hint` is said below.
- * @param {string} words @param {{ kind?: string | Option[], value?: string | number, hint?: string, [attribute: string]: any }} [how] @returns {{ input: HTMLInputElement, box: HTMLElement }} */
+ * @param {string} words @param {ControlOptions} [how] @returns {Labelled} */
 export function control(words, { kind = "text", value = "", hint, ...attributes } = {}) {
   const id = `control-${(serial += 1)}`;
   const input = Array.isArray(kind) ? choice(id, kind, value) : make("input", { class: "input", id, type: kind, value, autocomplete: "off", ...attributes });
@@ -30,7 +30,7 @@ function choice(id, options, value) {
 }
 
 /** Several of a list of { value, label }.
- * @param {string} words @param {{ value: string, label: string, fixed?: boolean }[]} options @param {string[]} chosen */
+ * @param {string} words @param {Choice[]} options @param {string[]} chosen */
 export function choices(words, options, chosen) {
   const boxes = options.map(({ value, label, fixed }) => ({ value, label, box: make("input", { type: "checkbox", value, checked: chosen.includes(value), disabled: fixed }) }));
   const element = make("fieldset", { class: "choices" }, make("legend", { t: words }), boxes.map(({ label, box }) => make("label", {}, box, label)));
@@ -38,7 +38,7 @@ export function choices(words, options, chosen) {
 }
 
 /** A dialog with these contents and a button that does `act`; a refusal is shown above the buttons.
- * @param {{ title: string, given?: Given, content: Child, act?: string, submit: () => Promise<unknown>, wide?: boolean }} form */
+ * @param {FormDialog} form */
 export function formDialog({ title, given, content, act = "dialog.save", submit, wide = false }) {
   const trouble = make("p", { class: "message", role: "alert", id: `trouble-${(serial += 1)}` });
   const save = make("button", { class: "button", t: act });

@@ -10,7 +10,7 @@ import { locale, say, word } from "./words.js";
 const RENEW_EVERY = 15_000;
 
 /** A panel that renews itself while it is on the page.
- * @param {{ may: May }} context */
+ * @param {Context} context */
 export async function lockouts({ may }) {
   const list = make("ul", { class: "small-rows inset" });
   const panel = make("section", { class: "panel" }, make("h2", { t: "lockouts.title" }), list);

@@ -14,8 +14,9 @@ const DAYS = 30;
 // What the overview tells of the checks, besides everything that is not well.
 const VITAL = new Set(["accounts", "state", "signing keys", "clock"]);
 
-/** @param {{ may: May }} context */
-export async function overview({ may }) {
+/** @param {Context} context */
+export async function overview(context) {
+  const { may } = context;
   const end = new Date();
   const start = new Date(end.getTime() - (DAYS - 1) * 86_400_000);
   const [totals, trend, users, live, events, health, waiting] = await Promise.all([
@@ -25,7 +26,7 @@ export async function overview({ may }) {
     may("sys:user:list") || may("sys:session:list") ? ask("GET", "sessions?limit=100") : null,
     may("sys:log:list") ? ask("GET", "logs?pageNum=1&pageSize=9") : null,
     may("sys:config:list") ? ask("GET", "settings/checks") : null,
-    may("sys:user:list") ? lockouts({ may }) : null,
+    may("sys:user:list") ? lockouts(context) : null,
   ]);
   const days = trend.dates.map((date, at) => ({ date, logins: trend.pvList[at], people: trend.uvList[at], failed: trend.failedList[at] }));
   /** @param {string} words @param {Child[]} content */

@@ -15,9 +15,9 @@ const SCOPES = [1, 2, 3, 4, 5];
 const OWN = 4;
 const CHOSEN = 5;
 
-/** @param {{ may: May }} context */
+/** @param {Context} context */
 export async function roles({ may }) {
-  /** @type {{ roles: RoleRow[], chosen?: RoleRow, perms: Set<string>, known: string[], wanted: Set<string>, search: string, turn: number }} */
+  /** @type {RolesState} */
   const state = { roles: [], perms: new Set(), known: [], wanted: new Set(), search: "", turn: 0 };
   const list = make("ul", { class: "list" });
   const side = make("section", { class: "panel pad" });
@@ -194,7 +194,7 @@ function grouped(perms) {
   return [...Map.groupBy(perms, (perm) => perm.split(":").slice(0, 2).join(":"))];
 }
 
-/** @param {string} about @param {string[]} perms @param {{ perms: Set<string>, wanted: Set<string> }} state @param {boolean} mayAssign @param {Then} show */
+/** @param {string} about @param {string[]} perms @param {RolesState} state @param {boolean} mayAssign @param {Then} show */
 function group(about, perms, { perms: held, wanted }, mayAssign, show) {
   const all = perms.every((perm) => wanted.has(perm));
   const toggle = mayAssign && make("button", { type: "button", class: "quiet", t: all ? "roles.noneof" : "roles.allof", click: () => {

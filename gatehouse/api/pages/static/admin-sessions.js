@@ -9,7 +9,7 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { onLanguage, word } from "./words.js";
 
-/** @param {{ may: May }} context */
+/** @param {Context} context */
 export function sessions({ may }) {
   const state = { keywords: "", sessions: /** @type {LiveSessionData[]} */ ([]), next: /** @type {number | null} */ (null) };
   const mayEnd = may("sys:session:delete") || may("sys:user:update");

@@ -125,7 +125,7 @@ function rememberFocus(body) {
   };
 }
 
-/** @param {{ words?: string, sort?: string, class?: string }} column @param {{ sort: string }} state @param {Then} reload */
+/** @param {Column} column @param {{ sort: string }} state @param {Then} reload */
 function head({ words, sort, class: kind }, state, reload) {
   const label = make(sort ? "button" : "span", sort ? { type: "button", t: words } : words ? { t: words } : {});
   if (sort) {
@@ -137,7 +137,7 @@ function head({ words, sort, class: kind }, state, reload) {
   return make("th", { class: kind === "do" ? "do" : null, scope: "col" }, label);
 }
 
-/** @param {Element} head @param {{ sort?: string }} column @param {string} chosen */
+/** @param {Element} head @param {Column} column @param {string} chosen */
 function sorted(head, { sort }, chosen) {
   if (sort && chosen === sort) head.setAttribute("aria-sort", "ascending");
   else if (sort && chosen === `-${sort}`) head.setAttribute("aria-sort", "descending");

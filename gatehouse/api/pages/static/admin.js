@@ -20,7 +20,7 @@ import "./preferences.js";
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Each part with the perms of which one opens it.
- * @type {{ id: string, perms: string[], show: (context: Context) => Leaf[] | Promise<Leaf[]>, icon: string }[]} */
+ * @type {Part[]} */
 const PARTS = [
   { id: "overview", perms: ["sys:user:list", "sys:log:list"], show: overview, icon: "M4 19.5V11M10 19.5V4.5M16 19.5v-6M21 19.5H3" },
   { id: "users", perms: ["sys:user:list"], show: users, icon: "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.6 3-5.5 6.5-5.5s6 1.9 6.5 5.5M16 5a3.3 3.3 0 0 1 0 6.3M18 14.4c2 .7 3.2 2.4 3.5 5.1" },
@@ -46,7 +46,7 @@ function open() {
   return PARTS.filter((part) => part.perms.some(may));
 }
 
-/** @param {(typeof PARTS)[number]} part */
+/** @param {Part} part */
 function link({ id, icon }) {
   const svg = document.createElementNS(SVG, "svg");
   for (const [name, value] of [["class", "icon"], ["viewBox", "0 0 24 24"], ["aria-hidden", "true"]]) svg.setAttribute(name, value);

@@ -30,7 +30,7 @@ export function dialogForm(content, message, ...acts) {
 }
 
 /** Whether the reader says yes. `act` names the button that does it.
- * @param {{ title: string, text: string, act: string, given?: Given, danger?: boolean }} question @returns {Promise<boolean>} */
+ * @param {Question} question @returns {Promise<boolean>} */
 export function confirmed({ title, text, act, given, danger = true }) {
   return new Promise((resolve) => {
     let answer = false;

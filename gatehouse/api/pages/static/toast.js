@@ -10,7 +10,7 @@ const region = make("div", { class: "toasts", role: "status", popover: "manual" 
 document.body.append(region);
 
 /** Show that it worked, in words of the page; `undo` is { words, act } for what can be taken back.
- * @param {string} key @param {Given} [given] @param {{ words: string, act: Then }} [undo] */
+ * @param {string} key @param {Given} [given] @param {Undo} [undo] */
 export function succeed(key, given, undo) {
   show("good", (text) => say(text, key, given), undo);
 }
@@ -21,7 +21,7 @@ export function fail(sentence) {
   show("bad", (text) => (text.textContent = sentence));
 }
 
-/** @param {string} kind @param {(text: HTMLElement) => unknown} fill @param {{ words: string, act: Then }} [undo] */
+/** @param {string} kind @param {(text: HTMLElement) => unknown} fill @param {Undo} [undo] */
 function show(kind, fill, undo) {
   const text = make("span");
   fill(text);
