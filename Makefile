@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples packages faults check format-and-lint types bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples packages faults check format-and-lint types javascript audit bench fuzz pictures docs axe lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -19,17 +19,17 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 # own) and fail below a floor, which is a point below what is reached.
 # For another Python: make test PYTHON=python3.13 VENV=.venv-newest
 test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
-	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5))
+	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5),types TYPED="-p gatehouse")
 
 test-all: $(VENV)/dev.done axe  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
 	@$(BIN)/python -m tests.examples.toolchains
-	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3))
+	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3),types audit)
 
 # Types and imports are checked beside the tests: they keep one core busy, and their output is shown at the end.
 PYTEST = $(BIN)/python -m pytest -n 3 --durations=15
 define checks_beside_tests
 @$(MAKE) --no-print-directory format-and-lint
-@$(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & types=$$!; \
+@$(MAKE) --no-print-directory $(2) > $(VENV)/types.log 2>&1 & types=$$!; \
 $(PYTEST) $(1); tested=$$?; \
 wait $$types; typed=$$?; cat $(VENV)/types.log; \
 test $$tested -eq 0 && test $$typed -eq 0
@@ -50,15 +50,22 @@ faults: $(VENV)/dev.done  ## two hundred faults under load on each set of engine
 	$(BIN)/python -m tests.faults --faults 200 --engines redis
 	$(BIN)/python -m tests.faults --faults 200 --engines postgres
 
-check: format-and-lint types  ## formatting, lint, types, imports
+check: format-and-lint types  ## formatting, lint, types, imports, the JavaScript of the pages
 
 format-and-lint: $(VENV)/dev.done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
+# `make test` leaves out tests and benchmarks: their types take a third of the time, with an empty cache.
+TYPED :=
 types: $(VENV)/dev.done
-	$(BIN)/mypy
+	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory javascript
+
+# Where the service that knows of vulnerabilities cannot be reached, it says so, and that is no failure.
+audit: $(VENV)/dev.done  ## whether a dependency has a known vulnerability
+	$(BIN)/python -m tests.support.vulnerabilities requirements/run.txt requirements/dev.txt
 
 bench: $(VENV)/bench.done  ## how fast it is, beside its baselines (needs wrk; five to six minutes)
 	$(BIN)/python -m benchmarks.speed
@@ -79,11 +86,24 @@ release: $(VENV)/dev.done  ## build everything of a release into dist/ and tag i
 	@$(BIN)/python -m release $(if $(filter no,$(TAG)),--no-tag)
 
 # What the browser tests take from npm. Without npm, or where it cannot be had, those tests say that they are left out.
-AXE := tests/browser/node_modules/axe-core/package.json
 axe:
-	@test $(AXE) -nt tests/browser/package-lock.json || { \
-	  command -v npm >/dev/null && npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error \
-	    && touch $(AXE); } || echo "npm cannot install axe-core: the tests of accessibility will be left out"
+	@$(call npm_ci,tests/browser) || echo "npm cannot install axe-core: the tests of accessibility will be left out"
+
+# Types and lint of the JavaScript of the pages. The types know the API and the ids of the HTML, and are made from them.
+JAVASCRIPT := gatehouse/api/pages/static
+TOOLS := tests/javascript/node_modules/.bin
+javascript: $(VENV)/dev.done
+	@$(call npm_ci,tests/javascript) || echo "npm cannot install tsc and eslint: the checks of the JavaScript are left out"
+	$(BIN)/python -m tests.javascript
+	test ! -x $(TOOLS)/tsc || $(TOOLS)/tsc -p tests/javascript
+	test ! -x $(TOOLS)/eslint || $(TOOLS)/eslint --no-config-lookup -c tests/javascript/eslint.config.mjs $(JAVASCRIPT)
+
+# Installs what the lock file of a folder names, unless that is there already.
+define npm_ci
+{ test $(1)/node_modules/.package-lock.json -nt $(1)/package-lock.json || { \
+  command -v npm >/dev/null && npm ci --prefix $(1) --ignore-scripts --no-audit --no-fund --engine-strict --loglevel=error \
+  && touch $(1)/node_modules/.package-lock.json; }; }
+endef
 
 lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with hashes
 	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) $(LOCK) -o requirements/run.txt
@@ -97,7 +117,7 @@ SERVER = pyproject.toml --extra postgres --extra redis --extra mysql
 LOCK = --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment, caches and what examples and packages built; data/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules tests/javascript/node_modules
 	rm -rf examples/*/target examples/*/dist examples/*/node_modules
 	rm -rf dist packages/*/target packages/*/dist packages/*/node_modules packages/node/LICENSE
 

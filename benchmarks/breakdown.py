@@ -39,8 +39,9 @@ def main() -> None:
     logs.configure("error", "json")
     with tempfile.TemporaryDirectory() as folder, InProcess(Path(folder), Clock(time.time())) as gatehouse:
         token = gatehouse.login().data["accessToken"]
-        scope = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
-        service, app, nowhere = gatehouse.service, gatehouse.app, Discarded()
+        scope: Any = request_scope("GET", "/api/v1/users/me", {"authorization": f"Bearer {token}", "accept": "*/*"})
+        service, app = gatehouse.service, gatehouse.app
+        nowhere: Any = Discarded()
         session = gatehouse.run(service.authenticator.authenticate(token)).claims.session
         tally, state = app.metrics.operation_metrics("me"), service.stores.state
         assert isinstance(state, SQLiteState)

@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -30,7 +31,7 @@ BATCH = 5_000
 PAGE_MS, SEARCH_MS = 30, 100
 FIRST_DAY = 1_700_000_000
 
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], int]] = {
     "first page": ({}, PAGE_MS),
     "page in the middle": ({"pageNum": 1250}, PAGE_MS),
     "last page": ({"pageNum": 2500}, PAGE_MS),
@@ -69,7 +70,7 @@ async def populate(running: Running, number: int) -> None:
         await service.stop()
 
 
-def _user(number: int, place: int) -> dict[str, object]:
+def _user(number: int, place: int) -> dict[str, Any]:
     return {
         "id": 1000 + number,
         "username": f"User{number}",

@@ -37,7 +37,7 @@ from gatehouse.api.app import App
 from gatehouse.api.http.response import language_of
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
-from gatehouse.composition import Service, open_service
+from gatehouse.composition import Service
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from tests.support.conversation import ME, bearer, login
@@ -58,7 +58,7 @@ APPLICATIONS = {
 
 def ours() -> App:
     settings = load()
-    return App(open_service(settings), CaptchaRenderer(settings.captcha_difficulty))
+    return App(Service(settings), CaptchaRenderer(settings.captcha_difficulty))
 
 
 class Authenticated:
@@ -70,7 +70,7 @@ class Authenticated:
 
     async def answer(self, authorization: str, languages: str | None) -> bytes:
         if self._service is None:
-            self._service = open_service(load())
+            self._service = Service(load())
             await self._service.start()
         await self._service.authenticator.authenticate(authorization.partition(" ")[2])
         language_of(languages)

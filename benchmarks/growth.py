@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -60,7 +61,7 @@ def populate(subject: Subject, have: int, *, users: int = 0, sessions: int = 0) 
 
 
 @contextmanager
-def fresh(**options: int) -> Iterator[Subject]:
+def fresh(**options: Any) -> Iterator[Subject]:
     with (
         tempfile.TemporaryDirectory(dir=Path(".bench")) as folder,
         Subject(Path(folder) / "data", **options) as subject,

@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -128,7 +129,7 @@ def run(caller: Caller, rates: dict[str, float], seconds: float) -> Times:
     return times
 
 
-def engines(kind: str, stack: ExitStack) -> dict[str, object]:
+def engines(kind: str, stack: ExitStack) -> dict[str, Any]:
     if kind == "embedded":
         return {}
     postgres, redis = PostgresServer(), RedisServer()

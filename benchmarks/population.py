@@ -174,7 +174,7 @@ def script(folder: Path, name: str, tokens: list[str]) -> Path:
     return target
 
 
-def engine_settings(engine: str, stack: ExitStack, name: str) -> dict[str, str]:
+def engine_settings(engine: str, stack: ExitStack, name: str) -> dict[str, Any]:
     if engine == "embedded":
         return {}
     postgres, redis = PostgresServer(), RedisServer()
@@ -222,7 +222,8 @@ def main() -> None:
             stack.enter_context(subject)
             contenders.append(Contender(subject, active, folder / f"scripts{size}"))
         print(f"{options.engine}: {options.small:,} against {options.large:,}")
-        found = measure(*contenders, options.rounds, options.seconds)
+        small, large = contenders
+        found = measure(small, large, options.rounds, options.seconds)
     if options.json:
         options.json.write_text(json.dumps({"engine": options.engine, "large": options.large, **found}, indent=1))
 

@@ -82,7 +82,9 @@ async def measure(postgres: PostgresServer, options: argparse.Namespace) -> None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.postgres_pool", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.postgres_pool", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--callers", type=int, nargs="+", default=[1, 32, 200])
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--rounds", type=int, default=3)

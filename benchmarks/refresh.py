@@ -16,6 +16,7 @@ import statistics
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import psutil
 from rich.console import Console
@@ -65,7 +66,7 @@ class Contest:
             f"{NOW}, ES256": self._subject(stack, "es256"),
         }
 
-    def _subject(self, stack: ExitStack, name: str, *, python: Path | None = None, **settings: object) -> Subject:
+    def _subject(self, stack: ExitStack, name: str, *, python: Path | None = None, **settings: Any) -> Subject:
         """Each candidate has a Redis of its own, on the core of the service."""
         if self.limits == "on":
             settings |= HIGH_LIMITS

@@ -129,7 +129,7 @@ async def measure(states: dict[str, State], options: argparse.Namespace) -> None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.state_engines", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.state_engines", description=__doc__.splitlines()[0])
     parser.add_argument("--callers", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--rounds", type=int, default=3)

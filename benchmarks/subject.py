@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -22,7 +23,7 @@ from tests.support.running import ANSWER, PASSWORD, Running
 HERE = Path(__file__).parent
 
 # Limits as deployed, so high that none refuses anything.
-HIGH_LIMITS = {
+HIGH_LIMITS: dict[str, Any] = {
     "limits": "on",
     "limit_login_address": "10000000/minute",
     "limit_login_total": "10000000/minute",

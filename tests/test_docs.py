@@ -183,6 +183,27 @@ def test_the_commands_of_readme_and_curl_page_run_in_order(tmp_path: Path) -> No
     assert {path.name for path in tmp_path.iterdir()} == {"data", "data-curl", ".venv"}
 
 
+@pytest.mark.full
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="these are sources without their history")
+def test_the_commands_of_the_first_hour_lead_to_a_commit(tmp_path: Path) -> None:
+    """In a clone with the tools of this environment, so nothing is installed and `make check` is left to its hooks."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
+    (clone / ".venv").symlink_to(sys.prefix)
+    somebody = {f"GIT_{role}_{fact}": "a@b" for role in ("AUTHOR", "COMMITTER") for fact in ("NAME", "EMAIL")}
+    env = os.environ | somebody | {"SKIP": "types"}  # all of them, with an empty cache, are checked beside the tests
+    script = "".join(["make() { :; }\n", *shell_blocks(ROOT / "CONTRIBUTING.md")])
+    done = subprocess.run(
+        ["bash", "-eux"], input=script, cwd=clone, env=env, capture_output=True, text=True, check=False
+    )
+    printed = done.stdout + done.stderr
+    assert done.returncode == 0, printed
+    assert "1 failed" in done.stdout, "the test notices that the change is missing"
+    assert "Refuse passwords with the username backwards" in done.stdout
+    left = subprocess.run(["git", "status", "--short"], cwd=clone, capture_output=True, text=True, check=True).stdout
+    assert left in {"", "?? .venv\n"}
+
+
 def skeleton(page: Path) -> dict[str, list[str]]:
     """What a translation must share with its original: levels of headings, commands, links, code names, rows."""
     content = page.read_text(encoding="utf-8")

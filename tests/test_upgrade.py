@@ -42,7 +42,8 @@ class Release(NamedTuple):
 def release(request: pytest.FixtureRequest, tmp_path: Path) -> Release:
     folder = tmp_path / "release"
     with tarfile.open(RELEASES[request.param]) as archive:
-        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # not in 3.11.2
+        safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not in 3.11.2
+        archive.extractall(folder, **safely)
     # Makes it a package that is in this folder alone: a namespace package would take modules of this tree as well.
     (folder / "gatehouse" / "__init__.py").touch()
     return Release(request.param, folder)

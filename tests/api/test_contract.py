@@ -6,6 +6,8 @@ import base64
 import io
 import re
 import time
+from collections.abc import Callable
+from typing import Any
 
 import httpx
 import jwt
@@ -59,7 +61,7 @@ def test_login_takes_either_name_of_the_captcha(client: httpx.Client, name: str)
     assert data["accessToken"].count(".") == 2
 
 
-FORMS = {
+FORMS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "urlencoded": lambda fields: {"data": fields},
     "multipart": lambda fields: {"files": {name: (None, value) for name, value in fields.items()}},
 }

@@ -111,7 +111,8 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
 )
 def test_every_limit_is_where_the_table_says(tmp_path: Path, limit: Limit, operation: Operation) -> None:
     """With two calls a minute allowed, and one that the login before has earned, one of four is refused in its way."""
-    with InProcess(tmp_path / "data", limits="on", **{limit.value: "2/minute"}) as gatehouse:
+    allowed: dict[str, Any] = {limit.value: "2/minute"}
+    with InProcess(tmp_path / "data", limits="on", **allowed) as gatehouse:
         token = gatehouse.login(password=PASSWORD).data["accessToken"]
         code = "A0211" if limit is Limit.LOGIN_NAME else "A0502"
         assert code in exhausted(gatehouse, operation, token)

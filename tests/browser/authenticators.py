@@ -32,7 +32,7 @@ def authenticator(visit: Visit, page: Page) -> tuple[CDPSession, str]:
 
 def code_of(secret: str, steps: int = 0) -> str:
     key = base64.b32decode(secret.replace(" ", "") + "=" * (-len(secret.replace(" ", "")) % 8))
-    return TOTP(key, 6, SHA1(), 30, enforce_key_length=False).generate(int(time.time()) + 30 * steps).decode()  # type: ignore[arg-type]
+    return TOTP(key, 6, SHA1(), 30, enforce_key_length=False).generate(int(time.time()) + 30 * steps).decode()
 
 
 def prove(page: Page) -> None:

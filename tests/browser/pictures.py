@@ -10,6 +10,7 @@ import io
 import itertools
 import tempfile
 from pathlib import Path
+from typing import Any, Literal
 
 from PIL import Image
 from playwright.sync_api import Browser, Page
@@ -19,7 +20,8 @@ from tests.browser.picture_data import ANSWER, NAMES, guess, log_in_elsewhere, p
 from tests.support.running import PASSWORD, Running
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
-THEMES = ("light", "dark")
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
 LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
 SHARPNESS = {"desktop": 1, "phone": 2}
 LIMIT = 80_000
@@ -38,13 +40,18 @@ def main() -> None:
         with launched() as browser:
             for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
                 take(browser, running, size, theme, language)
-            for look in (("desktop", "light", "en"), ("desktop", "dark", "zh"), ("phone", "dark", "en")):
+            looks: list[tuple[str, Theme, str]] = [
+                ("desktop", "light", "en"),
+                ("desktop", "dark", "zh"),
+                ("phone", "dark", "en"),
+            ]
+            for look in looks:
                 guess(running)
                 log_in_elsewhere(running)  # so that what has just happened is more than failures
                 take_administration(browser, running, *look)
 
 
-def take(browser: Browser, running: Running, size: str, theme: str, language: str) -> None:
+def take(browser: Browser, running: Running, size: str, theme: Theme, language: str) -> None:
     context = browser.new_context(
         color_scheme=theme,
         locale=LANGUAGES[language],
@@ -70,7 +77,7 @@ def take(browser: Browser, running: Running, size: str, theme: str, language: st
     context.close()
 
 
-def take_administration(browser: Browser, running: Running, size: str, theme: str, language: str) -> None:
+def take_administration(browser: Browser, running: Running, size: str, theme: Theme, language: str) -> None:
     context = browser.new_context(
         color_scheme=theme,
         locale=LANGUAGES[language],
@@ -111,7 +118,7 @@ def save(page: Page, name: str) -> None:
 def palette(picture: Image.Image, exact: int) -> Image.Image:
     """The commonest colours as they are, so that no ground changes its tone, then a median cut of all of them."""
     counted = picture.getcolors(picture.width * picture.height) or []
-    commonest = [colour for _, colour in sorted(counted, reverse=True)[:exact]]
+    commonest: list[Any] = [colour for _, colour in sorted(counted, reverse=True)[:exact]]
     rest = picture.quantize(256, method=Image.Quantize.MEDIANCUT).getpalette() or []
     chosen = Image.new("P", (1, 1))
     chosen.putpalette([*itertools.chain.from_iterable(commonest), *rest][: 256 * 3])

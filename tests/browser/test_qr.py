@@ -106,3 +106,11 @@ def test_a_phone_that_is_not_logged_in_is_asked_who_it_is(
 def test_a_ticket_that_is_not_ours_is_told_to_be_gone(phone: Page, running: Running) -> None:
     phone.goto(f"{running.url}/qr?ticket=made-up")
     expect(phone.get_by_role("heading", name="This code has expired")).to_be_visible()
+
+
+def test_a_failure_is_shown_in_words_and_nothing_else(console: ConsoleBrowser, phone: Page) -> None:
+    down = {"code": "C0300", "data": None, "msg": "a store is not available"}
+    phone.route("**/auth/qr-code/scan", lambda route: route.fulfill(status=503, json=down))
+    phone.goto(console.ticket)
+    expect(phone.get_by_role("alert")).to_be_visible()
+    expect(phone.locator("#ask")).not_to_contain_text("null")

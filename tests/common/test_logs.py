@@ -92,7 +92,8 @@ def test_a_thread_without_an_event_loop_writes_at_once(file: File) -> None:
 
 def test_a_loop_that_ended_before_it_flushed_holds_nothing_up(file: File) -> None:
     loop = asyncio.new_event_loop()
-    loop.call_soon(lambda: (log.info("last"), loop.stop()))
+    loop.call_soon(log.info, "last")
+    loop.call_soon(loop.stop)
     loop.run_forever()
     loop.close()
     log.info("after the loop")

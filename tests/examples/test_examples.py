@@ -20,7 +20,7 @@ from tests.test_docs import DOCS, shell_blocks
 
 pytestmark = pytest.mark.full
 
-get, post = (partial(ask, timeout=PATIENCE, verify=TLS) for ask in (httpx.get, httpx.post))
+get, post = partial(httpx.get, timeout=PATIENCE, verify=TLS), partial(httpx.post, timeout=PATIENCE, verify=TLS)
 NOBODY: dict[str, str] = {}
 WELCOME, LOG_IN, FORBIDDEN = (200, ""), (401, "A0230"), (403, "A0301")
 

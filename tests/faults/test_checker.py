@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def did(
     return Operation(0, what, start=start, end=end, outcome=outcome, **known)  # type: ignore[arg-type]
 
 
-def login(**facts: object) -> Operation:
+def login(**facts: Any) -> Operation:
     return did(What.LOGIN, given=f"captcha {next(_clock)}", **facts)
 
 

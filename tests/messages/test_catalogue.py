@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +34,7 @@ CHINESE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 GENDERS = {"0", "1", "2"}
 
 # Sections whose codes are named by something else, which knows them all.
-NAMED = {
+NAMED: dict[str, Iterable[str]] = {
     "errors": {kind.__name__ for kind in CATALOGUE},
     "needs": {need.name.lower() for need in Need},
     "passwords": {problem.name.lower() for problem in PasswordProblem},
@@ -71,7 +71,7 @@ def _used_by(node: ast.AST) -> Iterator[Use]:
             named = {value.arg for value in values if value.arg}
             yield from (Use(text, named) for text in _texts(code))
         case ast.Subscript(
-            value=ast.Call(func=ast.Name("section"), args=[ast.Constant(name), *_]), slice=ast.Constant(code)
+            value=ast.Call(func=ast.Name("section"), args=[ast.Constant(str(name)), *_]), slice=ast.Constant(str(code))
         ):
             yield Use(f"{name}.{code}", set())
 

@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ class Environment:
         return {package["name"] for package in json.loads(listed)}
 
     def python(self, program: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-        command = [self.bin / "python", "-c", program, *words]
+        command = [str(self.bin / "python"), "-c", program, *words]
         return subprocess.run(command, cwd=folder, env=bare(), capture_output=True, text=True, check=False)
 
 
@@ -177,7 +178,7 @@ def test_both_are_installed_side_by_side_and_one_stays_without_the_other(
 def test_the_single_file_runs_on_a_bare_python(artifacts: Path, tmp_path: Path) -> None:
     [archive] = artifacts.glob("*.pyz")
     assert f"-{__version__}-cp{sys.version_info.major}{sys.version_info.minor}-" in archive.name
-    service = started(tmp_path, sys._base_executable, archive)
+    service = started(tmp_path, str(vars(sys)["_base_executable"]), archive)
     service.env |= {"HOME": str(tmp_path), "SHIV_ROOT": str(tmp_path / "unpacked")}
     with service, service.client() as client:
         assert client.get(ME, headers=bearer(login(client))).status_code == 200
@@ -204,7 +205,8 @@ def test_a_second_build_is_the_same_bytes(artifacts: Path, tmp_path: Path) -> No
 def test_the_sdist_builds_the_wheel(artifacts: Path, tmp_path: Path, name: str) -> None:
     [sdist] = artifacts.glob(f"gatehouse_{name}-*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # not in 3.11.2
+        safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not in 3.11.2
+        archive.extractall(tmp_path, **safely)
     [source] = tmp_path.iterdir()
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=source)
     [built] = tmp_path.glob("*.whl")

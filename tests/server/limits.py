@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.running import Running
 
 # No test waits this long: what ends before it has not been ended by it.
 FOREVER = 3600
-NO_END_OF_DRAIN = {"gatehouse.server.workers.DRAIN_SECONDS": FOREVER}
+NO_END_OF_DRAIN: Mapping[str, float] = {"gatehouse.server.workers.DRAIN_SECONDS": FOREVER}
 
 
-def with_limits(data: Path, limits: dict[str, float], **settings: object) -> Running:
+def with_limits(data: Path, limits: Mapping[str, float], **settings: object) -> Running:
     """The limits by module and name, as in `NO_END_OF_DRAIN`."""
     lines = ["import importlib"]
     for place, seconds in limits.items():

@@ -31,13 +31,16 @@ async def test_nothing_is_on_until_it_is_confirmed(database: Database, user: int
     assert await factors.begin_totp(user, b"first", 1.0)
     assert await factors.begin_totp(user, b"second", 2.0), "a new attempt replaces the first"
     assert await factors.totp(user) == StoredTotp(b"second", 2.0, None)
-    assert (await users.credentials("Ann")).totp is None
+    before = await users.credentials("Ann")
+    assert before is not None
+    assert before.totp is None
     assert not await factors.confirm_totp(user, b"first", 3.0, DIGESTS)
     assert await factors.recovery_codes_left(user) == 0
     assert await factors.confirm_totp(user, b"second", 3.0, DIGESTS)
     assert not await factors.confirm_totp(user, b"second", 4.0, DIGESTS)
     assert not await factors.begin_totp(user, b"third", 5.0), "what is on is not replaced"
     credentials = await users.credentials("Ann")
+    assert credentials is not None
     assert (credentials.user.id, credentials.totp, credentials.password_login) == (user, b"second", True)
     assert await users.credentials("nobody") is None
     assert await factors.end_totp(user)

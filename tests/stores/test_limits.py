@@ -141,7 +141,7 @@ RULES = st.builds(
 
 
 async def walk(state: State, rules: BackoffPolicy, steps: list[tuple[float, str, str]]) -> list[object]:
-    now, seen = NOW, []
+    now, seen = NOW, list[object]()
     for pause, what, key in steps:
         now += pause
         match what:

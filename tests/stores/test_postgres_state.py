@@ -299,7 +299,7 @@ GOOD = {
 )
 def test_what_the_server_lacks_is_said(setting: str, value: str, word: str) -> None:
     assert server_configuration.warnings(GOOD) == []
-    [sentence] = server_configuration.warnings({**GOOD, setting: value})
+    sentence = str(*server_configuration.warnings({**GOOD, setting: value}))
     assert sentence.startswith(setting)
     assert word in sentence
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -47,8 +48,8 @@ async def test_a_connection_that_is_lost_while_it_opens_is_opened_anew(monkeypat
     loop = asyncio.get_running_loop()
     create_connection = loop.create_connection
 
-    async def late(*args: object, **options: object) -> object:
-        made = await create_connection(*args, **options)  # type: ignore[arg-type]
+    async def late(*args: Any, **options: Any) -> object:
+        made = await create_connection(*args, **options)
         if accepted <= 1:
             await asyncio.sleep(0.2)
         return made

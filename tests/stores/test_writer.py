@@ -114,7 +114,12 @@ async def test_a_turn_with_very_much_in_it_is_cut(writing: Writer, monkeypatch: 
 async def test_a_stop_does_not_wait_for_ever(writing: Writer, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "CLOSE_SECONDS", 0.1)
     begun, slow = threading.Event(), threading.Event()
-    waiting = writing.write(lambda _: (begun.set(), slow.wait(PATIENCE))[1])
+
+    def work(_: object) -> bool:
+        begun.set()
+        return slow.wait(PATIENCE)
+
+    waiting = writing.write(work)
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     assert writing.close() is False
     slow.set()

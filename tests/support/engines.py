@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from signal import Signals
 
 import asyncpg
 
@@ -106,11 +107,11 @@ class Server:
             raise RuntimeError(f"{self.command()[0]} did not start:\n{(self.folder / 'log').read_text()}")
         return self.answers()
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal(self, number: Signals) -> None:
         assert self.process is not None
         self.process.send_signal(number)
 
-    def signal_all(self, number: signal.Signals) -> None:
+    def signal_all(self, number: Signals) -> None:
         """To the process and its children: PostgreSQL has one for each connection."""
         assert self.process is not None
         self.signal(number)
@@ -118,7 +119,7 @@ class Server:
             with suppress(ProcessLookupError):
                 os.kill(int(child), number)
 
-    def leave(self, number: signal.Signals) -> None:
+    def leave(self, number: Signals) -> None:
         if self.process is not None and self.process.poll() is None:
             self.signal_all(signal.SIGCONT)
             self.signal(number)

@@ -40,7 +40,7 @@ def old_console(path: Path, version: Version) -> str:
     console.menu(4, None, version.page)
     console.role(4, "SHOP", 1, 2, 3, 11)
     console.write()
-    rows = {
+    rows: dict[int, dict[str, Any]] = {
         2: {"route_path": "/system", "component": "Layout", "sort": 3, "visible": 1, "always_show": 1},
         1: {"parent_id": 2, "name": "用户管理", "route_name": "User", "route_path": "user", "keep_alive": 1,
             "component": "system/user/index", "params": '[{"key": "a", "value": "b"}]'},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -195,5 +196,5 @@ def test_passwords_that_come_again_log_their_owners_out(place: Place, sqlite_url
         assert login(client, username="admin", password=OLD_PASSWORD)
 
 
-def me(client: httpx.Client, headers: dict[str, str]) -> dict[str, list[str]]:
+def me(client: httpx.Client, headers: dict[str, str]) -> dict[str, Any]:
     return dict(client.get(ME, headers=headers).json()["data"])

@@ -215,9 +215,8 @@ def test_a_feed_that_is_cut_fails_closed_unless_the_caller_chose_otherwise(break
 def test_a_service_that_is_not_there_at_the_start_is_waited_for_once(tmp_path: Path) -> None:
     running = Running(tmp_path / "data")
     ended = EndedSessions(running.url + STREAM, "ghs_none", max_silence=2)
-    assert ended.should_wait
-    assert not ended.wait()
-    assert not ended.should_wait, "the next check does not wait again"
+    waits = [ended.should_wait, ended.wait(), ended.should_wait]
+    assert waits == [True, False, False], "the next check does not wait again"
     with pytest.raises(Unavailable):
         ended.check("7-abc", time.time())
     ended.close()

@@ -43,7 +43,7 @@ def token(client: httpx.Client) -> Iterator[str]:
 
 def test_roles_and_perms_are_known(url: str, key: str, token: str) -> None:
     principal = Introspector(url, key).check(token)
-    assert (principal.user_id, principal.username, principal.roles) == (1, "admin", {"ADMIN"})
+    assert (principal.user_id, principal.username, principal.roles) == (1, "admin", frozenset({"ADMIN"}))
     principal.require("sys:user:add", "sys:role:add")
     principal.require_role("ADMIN")
     with pytest.raises(Forbidden):

@@ -42,7 +42,7 @@ def test_a_token_of_the_real_service_is_believed(server: Running) -> None:
     with server.client() as client:
         tokens = login(client)
     principal = verifier.check(tokens["accessToken"])
-    assert (principal.user_id, principal.roles, principal.perms) == (1, {"ADMIN"}, None)
+    assert (principal.user_id, principal.roles, principal.perms) == (1, frozenset({"ADMIN"}), None)
     assert asyncio.run(verifier.check_async(tokens["accessToken"])) == principal
     with pytest.raises(TokenInvalid):
         verifier.check(tokens["refreshToken"])

@@ -17,7 +17,7 @@ FORM = {"name": "Sales", "parentId": "1", "code": "S", "sort": 2, "status": 1}
 def called(console: Console, name: str) -> dict[str, Any]:
     found = [one for top in console.get("depts") for one in (top, *top["children"]) if one["name"] == name]
     assert len(found) == 1
-    return found[0]
+    return dict(found[0])
 
 
 def test_a_department_is_made_read_changed_and_deleted(console: Console) -> None:

@@ -20,7 +20,7 @@ from tests.support.local import Local
 from tests.support.running import PASSWORD
 
 RECORDINGS = sorted(Path(__file__).parent.glob("recorded_*.json"))
-KINDS = {"str": str, "int": int, "bool": bool, "number": (int, float), "null": object}
+KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "number": (int, float), "null": object}
 
 
 class Replay:

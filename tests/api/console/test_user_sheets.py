@@ -6,7 +6,7 @@ import asyncio
 import io
 import tracemalloc
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from gatehouse.api.console import user_sheets
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer import xlsx_process
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
+from gatehouse.transfer.xlsx_process import read_sheet_apart
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of
 from tests.support.inprocess import Answer, InProcess
@@ -24,11 +25,11 @@ HEADER = ["Username", "Nickname", "Gender", "Mobile", "Email", "Department", "Ro
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def sheet(*rows: list[object], header: list[str] = HEADER) -> bytes:
+def sheet(*rows: Sequence[Any], header: list[str] = HEADER) -> bytes:
     book = Workbook()
     assert book.active is not None
     for row in (header, *rows):
-        book.active.append(row)
+        book.active.append(list(row))
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
@@ -70,7 +71,10 @@ def test_the_template_comes_back_filled_in(console: Console) -> None:
         "GET", "/api/v1/users/template", token=console.token, headers={"accept-language": "zh"}
     )
     assert cells(chinese)[0][0] == "用户名"
-    rows = [["ann", "Ann", "女", 13800138000, "ann@example.com", "Headquarters", "ADMIN"], ["bob", None, "male"]]
+    rows: list[list[Any]] = [
+        ["ann", "Ann", "女", 13800138000, "ann@example.com", "Headquarters", "ADMIN"],
+        ["bob", None, "male"],
+    ]
     report = upload(console, sheet(*rows, header=[str(name) for name in cells(chinese)[0]])).data
     assert report == {"code": "00000", "validCount": 2, "invalidCount": 0, "messageList": [], "users": []}
     [bob, ann] = console.get("users")["list"][:2]
@@ -141,7 +145,7 @@ def test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody(
     code: str,
 ) -> None:
     clerk, accounts = user("clerk", "sys:user:import"), gatehouse.accounts
-    read = user_sheets.read_sheet_apart
+    read = read_sheet_apart
     [role] = gatehouse.run(accounts.user("clerk")).roles
 
     def slow_read(content: bytes, columns: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import Any
 
 import httpx
 import requests
@@ -18,13 +19,15 @@ class LocalAdapter(HTTPAdapter):
         self._transport = service.transport()
 
     def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
-        sent = httpx.Request(request.method, request.url, headers=dict(request.headers), content=_bytes(request.body))
+        sent = httpx.Request(
+            str(request.method), str(request.url), headers=dict[Any, Any](request.headers), content=_bytes(request.body)
+        )
         answer = self._transport.handle_request(sent)
-        headers, body = answer.headers.multi_items(), BytesIO(answer.read())
+        headers, body = urllib3.HTTPHeaderDict(answer.headers.multi_items()), BytesIO(answer.read())
         return self.build_response(
             request, urllib3.HTTPResponse(body, headers, answer.status_code, preload_content=False)
         )
 
 
-def _bytes(body: str | bytes | None) -> bytes | None:
+def _bytes(body: Any) -> bytes | None:
     return body.encode() if isinstance(body, str) else body

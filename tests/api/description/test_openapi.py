@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import pytest
 import requests
@@ -54,7 +56,7 @@ CASES = [
 ]
 
 
-def is_wrong_without_headers(case: schemathesis.Case) -> bool:
+def is_wrong_without_headers(case: schemathesis.Case[Any]) -> bool:
     """Whether body, path or query is wrong: a missing `Authorization` is put right by the test itself."""
     parts = case.meta.components.items() if case.meta else ()
     return any(part.mode is INVALID for location, part in parts if location is not ParameterLocation.HEADER)
@@ -80,7 +82,7 @@ def test_answers_are_as_described(
 
     @settings(max_examples=cases(EXAMPLES), deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=target.as_strategy(generation_mode=mode))
-    def check(case: schemathesis.Case) -> None:
+    def check(case: schemathesis.Case[Any]) -> None:
         # Not the administrator and the first role and department: the other tests on this service need them.
         assume("1" not in str((case.path_parameters or {}).values()))
         assume(mode is VALID or is_wrong_without_headers(case))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tests.support.inprocess import InProcess
 
@@ -10,7 +11,7 @@ NAME = "strict-transport-security"
 
 
 def test_an_https_issuer_is_reached_over_https_only(tmp_path: Path) -> None:
-    behind = {"issuer": "https://login.example.com", "limits": "on", "captcha_test_answer": ""}
+    behind: dict[str, Any] = {"issuer": "https://login.example.com", "limits": "on", "captcha_test_answer": ""}
     with InProcess(tmp_path / "data", **behind) as gatehouse:
         for path in ("/api/v1/auth/captcha", "/api/v1/users/me", "/", "/nothing"):
             assert gatehouse.request("GET", path).headers[NAME] == "max-age=31536000"

@@ -363,7 +363,10 @@ def test_the_password_can_be_switched_off_and_on(person: Person) -> None:
 def test_who_must_have_a_factor_and_has_a_passkey_is_sent_to_it(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", issuer=ISSUER) as gatehouse:
         Person(gatehouse).register(device())
-        stores = {"database_url": gatehouse.settings.database_url, "state_url": gatehouse.settings.state_url}
+        stores: dict[str, Any] = {
+            "database_url": gatehouse.settings.database_url,
+            "state_url": gatehouse.settings.state_url,
+        }
     with InProcess(tmp_path / "data", issuer=ISSUER, second_factor="required", **stores) as gatehouse:
         refused = gatehouse.login()
         assert refused.code == "A0220"

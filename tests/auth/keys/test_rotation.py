@@ -16,13 +16,12 @@ from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.keys.key_ring import (
     NODE_RELOAD_SECONDS,
     PUBLISHED_BEFORE_SIGNING_SECONDS,
-    StoredKey,
     signing_key_at,
 )
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
 from gatehouse.settings.master_secret import new_secret, read_secrets, secret_path, write_secrets
-from gatehouse.stores.database.signing_keys import Keys
+from gatehouse.stores.database.signing_keys import Keys, StoredKey
 from tests.cli.terminal import Terminal
 from tests.support.inprocess import Answer, Clock, InProcess
 from tests.support.running import environment

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.auth.passwords import hash_pool
-from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password
+from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password, verify_password
 from gatehouse.stores.database.users import NewUser
 from tests.support.inprocess import Answer, InProcess
 from tests.support.people import change_user
@@ -57,7 +57,7 @@ def test_a_login_takes_the_same_work_for_every_name(
     """The time is what the work takes: hashes of one cost, questions to state, questions to the accounts."""
     hashed: list[str] = []
     asked: list[str] = []
-    check, fetch_rows = hash_pool.verify_password, gatehouse.service.stores.database.fetch_rows
+    check, fetch_rows = verify_password, gatehouse.service.stores.database.fetch_rows
 
     def counted(stored: str, password: str) -> PasswordCheck:
         hashed.append(stored.rpartition("$")[0].rpartition("$")[0])
@@ -77,7 +77,8 @@ def test_a_login_takes_the_same_work_for_every_name(
     for name in NAMES:
         for _ in range(failures):
             gatehouse.login(name, "wrong")
-        hashed.clear(), asked.clear()
+        hashed.clear()
+        asked.clear()
         before = Counter(gatehouse.service.stores.state.counts())
         gatehouse.login(name, "wrong")
         works.append((list(hashed), list(asked), Counter(gatehouse.service.stores.state.counts()) - before))

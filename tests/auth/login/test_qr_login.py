@@ -20,8 +20,11 @@ from tests.support.running import PASSWORD
 pytestmark = pytest.mark.usefixtures("engines")
 
 PATH = "/api/v1/auth/qr-code"
-DESK = {"address": "192.0.2.7", "headers": {"User-Agent": "Mozilla/5.0 (Windows NT 10.0) Firefox/140.0"}}
-PHONE = {"address": "198.51.100.9", "headers": {"User-Agent": "Mozilla/5.0 (Android 16) Firefox/140.0"}}
+DESK: dict[str, Any] = {
+    "address": "192.0.2.7",
+    "headers": {"User-Agent": "Mozilla/5.0 (Windows NT 10.0) Firefox/140.0"},
+}
+PHONE: dict[str, Any] = {"address": "198.51.100.9", "headers": {"User-Agent": "Mozilla/5.0 (Android 16) Firefox/140.0"}}
 
 
 @pytest.fixture

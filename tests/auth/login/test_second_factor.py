@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -295,7 +296,10 @@ def test_a_disabled_user_is_told_nothing(gatehouse: InProcess) -> None:
 def test_off_asks_nobody(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data") as gatehouse:
         app, _ = enrolled(gatehouse)
-        stores = {"database_url": gatehouse.settings.database_url, "state_url": gatehouse.settings.state_url}
+        stores: dict[str, Any] = {
+            "database_url": gatehouse.settings.database_url,
+            "state_url": gatehouse.settings.state_url,
+        }
     with InProcess(tmp_path / "data", second_factor="off", **stores) as gatehouse:
         assert gatehouse.login().status == 200
         assert in_captcha_field(gatehouse, app.code()).code == "A0240"
@@ -311,7 +315,7 @@ def enrol_with_ticket(gatehouse: InProcess, ticket: str) -> App:
 
 
 @pytest.mark.parametrize("rule", [{"second_factor": "required"}, {"second_factor_roles": "OTHER, ADMIN"}])
-def test_who_must_have_one_is_led_to_enrol(tmp_path: Path, rule: dict[str, str]) -> None:
+def test_who_must_have_one_is_led_to_enrol(tmp_path: Path, rule: dict[str, Any]) -> None:
     with InProcess(tmp_path / "data", **rule) as gatehouse:
         refused = gatehouse.login()
         assert (refused.status, refused.code) == (400, "A0220")
@@ -338,10 +342,11 @@ def test_roles_that_need_none_log_in_as_before(tmp_path: Path) -> None:
 
 
 def test_an_enrolment_ticket_dies_with_time_password_and_user(tmp_path: Path) -> None:
-    def begin(ticket: str) -> str:
-        return gatehouse.request("POST", "/api/v1/auth/enrolment", body={"ticket": ticket}).code
-
     with InProcess(tmp_path / "data", second_factor="required") as gatehouse:
+
+        def begin(ticket: str) -> str:
+            return gatehouse.request("POST", "/api/v1/auth/enrolment", body={"ticket": ticket}).code
+
         accounts = gatehouse.accounts
         add_administrator(gatehouse)
         ticket = gatehouse.login().headers["enrolment-ticket"]

@@ -23,7 +23,7 @@ OWN = {"roleCode": "", "dataScope": 4, "customDeptIds": []}
 
 
 @contextmanager
-def admin_token(data: Path, **settings: object) -> Iterator[tuple[InProcess, str]]:
+def admin_token(data: Path, **settings: Any) -> Iterator[tuple[InProcess, str]]:
     with InProcess(data, **settings) as gatehouse:
         yield gatehouse, gatehouse.login().data["accessToken"]
 
@@ -104,7 +104,7 @@ def test_a_scope_that_is_unknown_or_chooses_nothing_is_the_narrowest(scope: int)
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_a_token_never_outgrows_a_header_line_and_works_whatever_is_left_out(tmp_path: Path, algorithm: str) -> None:
-    settings = {"token_perms": "on", "token_claims": "youlai", "signing_algorithm": algorithm}
+    settings: dict[str, Any] = {"token_perms": "on", "token_claims": "youlai", "signing_algorithm": algorithm}
     with InProcess(tmp_path / "data", **settings) as gatehouse:
         accounts = gatehouse.accounts
 

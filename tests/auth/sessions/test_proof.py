@@ -17,7 +17,7 @@ from tests.support.running import PASSWORD
 
 pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
 
-NEEDS_FACTOR = {"second_factor_roles": "ADMIN"}
+NEEDS_FACTOR: dict[str, Any] = {"second_factor_roles": "ADMIN"}
 DESK = {"address": "192.0.2.7"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import AsyncMock
@@ -225,7 +226,7 @@ def test_any_walk_through_the_rules() -> None:
 
 
 @pytest.fixture
-def gatehouse(tmp_path: Path) -> InProcess:
+def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
         yield running
 

@@ -13,6 +13,7 @@ import "./preferences.js";
 const trouble = document.getElementById("trouble");
 const retry = document.getElementById("retry");
 
+/** @param {Failure} failure */
 function report(failure) {
   if (failure.code === "A0230") return leave("ended");
   say(document.getElementById("trouble-text"), known(failure.code) ? failure.code : "unforeseen");
@@ -29,7 +30,7 @@ async function load() {
 }
 
 if (held()) {
-  const { login } = held();
+  const login = held()?.login;
   // Another user logged in from another tab: this page shows the wrong account.
   onTokens(() => held()?.login !== login && location.reload());
   prepareProfile(report);

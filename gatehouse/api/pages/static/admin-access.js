@@ -10,8 +10,10 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
-/** The buttons in the form of a user that open all this, as far as the reader may. */
+/** The buttons in the form of a user that open all this, as far as the reader may.
+ * @param {UserForm} user @param {Context} context */
 export function accessButtons(user, { may, username }) {
+  /** @param {boolean} allowed @param {string} words @param {Then} click */
   const button = (allowed, words, click) => allowed && make("button", { type: "button", class: "quiet lined", t: words, click });
   const own = user.username === username;
   const mayReset = may("sys:user:reset-password") && !own;
@@ -24,12 +26,15 @@ export function accessButtons(user, { may, username }) {
   ].filter(Boolean);
 }
 
-/** A new user without a password gets a link to set one, which is shown to be handed over. */
+/** A new user without a password gets a link to set one, which is shown to be handed over.
+ * @param {string} username */
 export async function firstLink(username) {
   const { list } = await ask("GET", `users?pageNum=1&pageSize=50&keywords=${encodeURIComponent(username)}`);
-  setTimeout(() => showLink(list.find((user) => user.username === username)));
+  const user = list.find((each) => each.username === username);
+  if (user) setTimeout(() => showLink(user));
 }
 
+/** @param {Person} user */
 function resetPassword(user) {
   const password = control("change.new", { kind: "password", autocomplete: "new-password", required: true });
   formDialog({
@@ -44,6 +49,7 @@ function resetPassword(user) {
   });
 }
 
+/** @param {Person} user */
 async function showLink(user) {
   await attempt(async () => {
     const { url, expiresAt } = await ask("POST", `users/${user.id}/password-link`);
@@ -58,6 +64,7 @@ async function showLink(user) {
   });
 }
 
+/** @param {Person} user @param {boolean} mayReset */
 async function showFactor(user, mayReset) {
   await attempt(async () => {
     const { totp, passkeys, recoveryCodesLeft, passwordLogin } = await ask("GET", `users/${user.id}/second-factor`);
@@ -76,11 +83,13 @@ async function showFactor(user, mayReset) {
   });
 }
 
+/** @param {PasskeyData} passkey */
 function passkeyLine({ name, lastUsed }) {
   const used = lastUsed ? word("factor.passkey.used", { time: ago(lastUsed) ?? word("audit.now") }) : word("factor.passkey.unused");
   return make("li", {}, `${word("users.factor.passkey", { name })} · ${used}`);
 }
 
+/** @param {Person} user @param {May} may */
 async function showSessions(user, may) {
   const list = make("ul", { class: "small-rows" });
   const mayEnd = may("sys:session:delete") || may("sys:user:update");
@@ -90,6 +99,7 @@ async function showSessions(user, may) {
     if (all) all.disabled = sessions.length === 0;
     list.replaceChildren(...(sessions.length ? sessions.map(line) : [make("li", { t: "sessions.none" })]));
   };
+  /** @param {LiveSessionData} session */
   const line = (session) =>
     make(
       "li",

@@ -14,10 +14,12 @@ const EXPORT_PAGE = 1000;
 const EXPORT_MOST = 20_000;
 // Kinds of events whose text ends with a reason.
 const REASONED = new Set(["session", "refresh", "key"]);
+/** @type {(keyof LogRow)[]} */
 const COLUMNS = ["createTime", "module", "actionType", "title", "operatorName", "content", "errorMsg", "ip", "browser", "os", "requestId"];
 
 export function audit() {
   const filter = { keywords: "", event: "", from: "", to: "" };
+  /** @param {number} page @param {number} size @returns {`logs?${string}`} */
   const path = (page, size) => `logs?${query({ pageNum: page, pageSize: size, keywords: filter.keywords, event: filter.event })}${days(filter)}`;
   const table = pagedTable({
     key: ({ id }) => id,
@@ -38,8 +40,15 @@ export function audit() {
     filter.keywords = keywords;
     table.reload();
   });
-  const day = (name, words) => make("label", { class: "labelled" }, make("span", { t: words }), make("input", { class: "input", type: "date", change: ({ target }) => ((filter[name] = target.value), table.reload()) }));
-  const events = filterChoice("audit.what", [], (event) => ((filter.event = event), table.reload()));
+  /** @param {"from" | "to"} name @param {string} words */
+  const day = (name, words) => make("label", { class: "labelled" }, make("span", { t: words }), make("input", { class: "input", type: "date", change: ({ target }) => {
+    filter[name] = target.value;
+    table.reload();
+  } }));
+  const events = filterChoice("audit.what", [], (event) => {
+    filter.event = event;
+    table.reload();
+  });
   fillEvents(events);
   onLanguage(() => events.isConnected && fillEvents(events));
   const follow = make("input", { type: "checkbox" });
@@ -55,7 +64,8 @@ export function audit() {
   ];
 }
 
-/** Every kind of event as a choice, in the words of the service; what was chosen stays chosen. */
+/** Every kind of event as a choice, in the words of the service; what was chosen stays chosen.
+ * @param {HTMLSelectElement} select */
 async function fillEvents(select) {
   const chosen = select.value;
   const kinds = await ask("GET", "logs/events").catch(() => []);
@@ -63,9 +73,11 @@ async function fillEvents(select) {
   select.value = chosen;
 }
 
-/** All that is kept of one event. */
+/** All that is kept of one event.
+ * @param {LogRow} event */
 function showEvent(event) {
   const { title, operatorName, ip, browser, os, createTime, requestId, id } = event;
+  /** @type {[string, Child][]} */
   const facts = [
     ["audit.kind", make("code", {}, tagOf(event))],
     ["audit.when", moment(utc(createTime))],
@@ -81,11 +93,13 @@ function showEvent(event) {
   const dialog = open("audit.one", { title }, make("dl", { class: "details" }, lines), make("div", { class: "acts" }, close));
 }
 
-/** What an event says about itself, without its title: JSON at the end, `{"changed":["name"]}`, reads "changed: name". */
+/** What an event says about itself, without its title: JSON at the end, `{"changed":["name"]}`, reads "changed: name".
+ * @param {LogRow} event */
 export function detail({ content, title, module, errorMsg }) {
-  const [, before, json] = content.slice(content.startsWith(title) ? title.length : 0).trim().match(/^(.*?)\s*(\{.*\})?$/s);
+  const [, before, json] = content.slice(content.startsWith(title) ? title.length : 0).trim().match(/^(.*?)\s*(\{.*\})?$/s) ?? [];
   const about = REASONED.has(module) ? before.split(" ").map(reason).join(" · ") : before;
-  let parts = [];
+  /** @type {(string | undefined)[]} */
+  let parts;
   try {
     parts = Object.entries(JSON.parse(json ?? "{}")).filter(([, value]) => String(value)).map(([name, value]) => `${named(name)}: ${shown(name, value)}`);
   } catch {
@@ -94,26 +108,34 @@ export function detail({ content, title, module, errorMsg }) {
   return [about, ...parts, errorMsg && reason(errorMsg)].filter(Boolean).join(" · ");
 }
 
+/** @param {string} tag */
 const reason = (tag) => (known(`reason.${tag}`) ? word(`reason.${tag}`) : tag);
+/** @param {string} name */
 const named = (name) => (known(`detail.${name}`) ? word(`detail.${name}`) : name);
+/** @param {string} name @param {any} value */
 const shown = (name, value) => (name === "browser" ? device(value) : Array.isArray(value) ? value.join(", ") : String(value));
 
+/** @param {LogRow} event */
 function what(event) {
   const { title, status } = event;
   const button = make("button", { type: "button", class: "open", click: () => showEvent(event) }, make("span", {}, title, make("span", { class: "sub mono" }, tagOf(event))));
   return make("span", { class: status ? "state" : "state bad" }, button);
 }
 
+/** @param {LogRow} event */
 const tagOf = ({ module, actionType }) => (module === actionType ? module : `${module}.${actionType}`);
 
-/** From and to, both included; one alone is that day to today, or up to that day. */
+/** From and to, both included; one alone is that day to today, or up to that day.
+ * @param {{ from: string, to: string }} chosen */
 function days({ from, to }) {
   if (!from && !to) return "";
   const today = new Date().toISOString().slice(0, 10);
   return `&createTime=${from || "2000-01-01"}&createTime=${to || today}`;
 }
 
+/** @param {(page: number, size: number) => `logs?${string}`} path */
 async function exported(path) {
+  /** @type {LogRow[]} */
   const rows = [];
   for (let page = 1, total = 1; rows.length < Math.min(total, EXPORT_MOST); page += 1) {
     const answer = await ask("GET", path(page, EXPORT_PAGE));
@@ -127,7 +149,8 @@ async function exported(path) {
   succeed("audit.exported", { count: rows.length });
 }
 
-/** A cell of a CSV file. One that a spreadsheet would take for a formula, also in full-width characters, is made text. */
+/** A cell of a CSV file. One that a spreadsheet would take for a formula, also in full-width characters, is made text.
+ * @param {unknown} value */
 function quoted(value) {
   const text = String(value ?? "");
   return `"${(/^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;

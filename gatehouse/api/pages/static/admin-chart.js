@@ -9,11 +9,13 @@ const LEFT = 36;
 const BOTTOM = 24;
 const TOP = 10;
 
-/** days: [{ date, logins, people, failed }]. A screen reader gets the same as a sentence for each day. */
+/** days: [{ date, logins, people, failed }]. A screen reader gets the same as a sentence for each day.
+ * @param {Day[]} days */
 export function chart(days) {
   const width = NARROW.matches ? 340 : 720; // so that the writing keeps its size on a phone
   const svg = element("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, class: "chart", role: "img", "aria-label": word("overview.chart.label", { days: days.length }) });
   const top = ceiling(Math.max(1, ...days.flatMap(({ logins, failed }) => [logins, failed])));
+  /** @param {number} value */
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
   for (const value of [0, top / 2, top]) {
     svg.append(element("line", { class: "grid", x1: LEFT, x2: width, y1: y(value), y2: y(value) }));
@@ -42,23 +44,27 @@ export function chart(days) {
   return svg;
 }
 
+/** @param {string} date */
 function shortDay(date) {
   return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(`${date}T00:00:00Z`));
 }
 
-/** The next round number above, so that the lines of the grid have readable values. */
+/** The next round number above, so that the lines of the grid have readable values.
+ * @param {number} value */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   const steps = [1, 2, 4, 6, 8, 10].map((step) => step * power);
-  return Math.max(2, steps.find((step) => step >= value));
+  return Math.max(2, steps.find((step) => step >= value) ?? 0);
 }
 
+/** @param {number} x @param {number} y @param {string} content @param {string} anchor */
 function text(x, y, content, anchor, shift = 0) {
   const made = element("text", { x: x + shift, y, "text-anchor": anchor });
   made.textContent = content;
   return made;
 }
 
+/** @param {string} name @param {Record<string, any>} [attributes] */
 function element(name, attributes = {}) {
   const made = document.createElementNS(SVG, name);
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);

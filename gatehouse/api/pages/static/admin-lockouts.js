@@ -9,7 +9,8 @@ import { locale, say, word } from "./words.js";
 
 const RENEW_EVERY = 15_000;
 
-/** A panel that renews itself while it is on the page. */
+/** A panel that renews itself while it is on the page.
+ * @param {Context} context */
 export async function lockouts({ may }) {
   const list = make("ul", { class: "small-rows inset" });
   const panel = make("section", { class: "panel" }, make("h2", { t: "lockouts.title" }), list);
@@ -19,6 +20,7 @@ export async function lockouts({ may }) {
     list.replaceChildren(...(found.length ? found.map(line) : [make("li", { class: "muted", t: "lockouts.none" })]));
   }
 
+  /** @param {LockoutData} lockout */
   function line({ name, place, failures, until }) {
     const about = make("span", { class: "sub" });
     const time = new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(new Date(until));
@@ -29,6 +31,7 @@ export async function lockouts({ may }) {
     return make("li", {}, make("span", {}, make("strong", {}, name), about), lift);
   }
 
+  /** @param {string} name */
   async function letIn(name) {
     const given = { name };
     if (!(await confirmed({ title: "lockouts.ask", text: "lockouts.ask.text", act: "lockouts.lift", given, danger: false }))) return;

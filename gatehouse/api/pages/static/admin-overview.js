@@ -3,7 +3,7 @@
 import { detail } from "./admin-audit.js";
 import { chart } from "./admin-chart.js";
 import { lockouts } from "./admin-lockouts.js";
-import { findings } from "./admin-settings.js";
+import { findings, KINDS } from "./admin-settings.js";
 import { emptyState } from "./admin-table.js";
 import { make } from "./dom.js";
 import { ago, utc } from "./times.js";
@@ -14,9 +14,11 @@ const DAYS = 30;
 // What the overview tells of the checks, besides everything that is not well.
 const VITAL = new Set(["accounts", "state", "signing keys", "clock"]);
 
-export async function overview({ may }) {
+/** @param {Context} context */
+export async function overview(context) {
+  const { may } = context;
   const end = new Date();
-  const start = new Date(end - (DAYS - 1) * 86_400_000);
+  const start = new Date(end.getTime() - (DAYS - 1) * 86_400_000);
   const [totals, trend, users, live, events, health, waiting] = await Promise.all([
     ask("GET", "logs/analytics/overview"),
     ask("GET", `logs/analytics/trend?startDate=${day(start)}&endDate=${day(end)}`),
@@ -24,9 +26,10 @@ export async function overview({ may }) {
     may("sys:user:list") || may("sys:session:list") ? ask("GET", "sessions?limit=100") : null,
     may("sys:log:list") ? ask("GET", "logs?pageNum=1&pageSize=9") : null,
     may("sys:config:list") ? ask("GET", "settings/checks") : null,
-    may("sys:user:list") ? lockouts({ may }) : null,
+    may("sys:user:list") ? lockouts(context) : null,
   ]);
   const days = trend.dates.map((date, at) => ({ date, logins: trend.pvList[at], people: trend.uvList[at], failed: trend.failedList[at] }));
+  /** @param {string} words @param {Child[]} content */
   const asPanel = (words, ...content) => make("section", { class: "panel" }, make("h2", { t: words }), ...content);
   const drawn = days.some(({ logins, failed }) => logins || failed) ? chart(days) : emptyState({ title: "overview.quiet", text: "overview.quiet.text" });
   return [
@@ -49,22 +52,26 @@ export async function overview({ may }) {
   ];
 }
 
+/** @param {Date} date */
 function day(date) {
   return date.toISOString().slice(0, 10);
 }
 
-/** One word for all checks: the worst of them. */
+/** One word for all checks: the worst of them.
+ * @param {CheckData[]} checks */
 function status(checks) {
   const worst = ["fail", "warn"].find((level) => checks.some((check) => check.level === level)) ?? "ok";
-  return make("a", { class: { ok: "state", warn: "state warn", fail: "state bad" }[worst], href: "#settings", t: `overview.${worst}` });
+  return make("a", { class: KINDS[worst], href: "#settings", t: `overview.${worst}` });
 }
 
+/** @param {string} words @param {number} value @param {Element | null} note @param {string | null} [href] */
 function figure(words, value, note, href, more = false) {
   const made = make(href ? "a" : "div", { class: "figure", href }, make("span", { class: "name", t: words }), make("span", { class: "value" }, `${value.toLocaleString(locale())}${more ? "+" : ""}`));
   if (note) made.append(note);
   return made;
 }
 
+/** @param {number} rate */
 function growth(rate) {
   if (!rate) return null;
   const text = make("span", { class: rate > 0 ? "note up" : "note" });
@@ -77,6 +84,7 @@ function legend() {
   return make("div", { class: "legend" }, make("span", { t: "overview.legend.people" }), make("span", { class: "b", t: "overview.legend.logins" }), make("span", { class: "c", t: "overview.legend.failed" }));
 }
 
+/** @param {LogRow} event */
 function happened(event) {
   const { title, operatorName, createTime, ip, status } = event;
   const when = utc(createTime);

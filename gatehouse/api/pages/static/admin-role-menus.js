@@ -6,33 +6,39 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
+/** @param {RoleRow} role @param {boolean} mayAssign @param {Then} then */
 export async function editMenus(role, mayAssign, then) {
   await attempt(async () => {
     const [menus, ids] = await Promise.all([ask("GET", "menus/options"), ask("GET", `roles/${role.id}/menu-ids`)]);
     const held = new Set(ids);
     const wanted = new Set(ids);
+    /** @type {Map<string, string[]>} */
     const names = new Map();
     const changes = make("ul", { class: "diff", tabindex: 0, "aria-label": word("menus.changes"), "data-t-label": "menus.changes" });
     const tree = make("ul", { class: "menu-tree" }, menus.map((menu) => branch(menu, [])));
 
+    /** @param {OptionData} menu @param {string[]} above @returns {HTMLElement} */
     function branch({ value, label, children = [] }, above) {
       const path = [...above, value];
-      names.set(value, [...above.map((id) => names.get(id).at(-1)), label]);
+      names.set(value, [...(names.get(above.at(-1) ?? "") ?? []), label]);
       const box = make("input", { type: "checkbox", value, checked: held.has(value), disabled: !mayAssign, change: ({ target }) => choose(path, target.checked) });
       return make("li", {}, make("label", {}, box, make("span", {}, label)), children.length > 0 && make("ul", {}, children.map((child) => branch(child, path))));
     }
 
-    /** A menu comes with those above it, and goes with those below it. */
+    /** A menu comes with those above it, and goes with those below it.
+     * @param {string[]} path @param {boolean} on */
     function choose(path, on) {
-      const own = tree.querySelector(`input[value="${CSS.escape(path.at(-1))}"]`).closest("li");
-      const touched = on ? path : [...own.querySelectorAll("input")].map(({ value }) => value);
+      const boxes = [.../** @type {NodeListOf<HTMLInputElement>} */ (tree.querySelectorAll("input"))];
+      const own = boxes.find(({ value }) => value === path.at(-1))?.closest("li");
+      const touched = on ? path : boxes.filter((box) => own?.contains(box)).map(({ value }) => value);
       for (const id of touched) on ? wanted.add(id) : wanted.delete(id);
-      for (const box of tree.querySelectorAll("input")) box.checked = wanted.has(box.value);
+      for (const box of boxes) box.checked = wanted.has(box.value);
       show();
     }
 
     function show() {
-      const line = (sign, kind) => (id) => make("li", { class: kind }, `${sign} ${names.get(id).join(" / ")}`);
+      /** @param {string} sign @param {string} kind @returns {(id: string) => HTMLElement} */
+      const line = (sign, kind) => (id) => make("li", { class: kind }, `${sign} ${names.get(id)?.join(" / ")}`);
       const known = [...names.keys()];
       changes.replaceChildren(
         ...known.filter((id) => wanted.has(id) && !held.has(id)).map(line("+", "plus")),

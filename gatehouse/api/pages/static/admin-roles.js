@@ -15,17 +15,21 @@ const SCOPES = [1, 2, 3, 4, 5];
 const OWN = 4;
 const CHOSEN = 5;
 
+/** @param {Context} context */
 export async function roles({ may }) {
-  const state = { roles: [], chosen: null, perms: new Set(), known: [], wanted: new Set(), search: "", turn: 0 };
+  /** @type {RolesState} */
+  const state = { roles: [], perms: new Set(), known: [], wanted: new Set(), search: "", turn: 0 };
   const list = make("ul", { class: "list" });
   const side = make("section", { class: "panel pad" });
 
+  /** @param {string} [code] */
   async function load(code) {
     const { list: found } = await ask("GET", "roles?pageNum=1&pageSize=1000");
     state.roles = found;
     await choose(found.find((role) => role.code === code) ?? state.chosen ?? found[0]);
   }
 
+  /** @param {RoleRow | undefined} role */
   async function choose(role) {
     if (!role) return showList();
     const turn = (state.turn += 1);
@@ -37,7 +41,7 @@ export async function roles({ may }) {
     const { perms, known } = answer;
     Object.assign(state, { chosen: role, perms: new Set(perms), wanted: new Set(perms), known });
     showList();
-    showPerms();
+    showPerms(role);
   }
 
   function showList() {
@@ -47,6 +51,7 @@ export async function roles({ may }) {
     if (!state.roles.length) side.replaceChildren(emptyState({ title: "roles.none", text: "roles.none.text" }));
   }
 
+  /** @param {Then} go */
   async function leave(go) {
     if (await mayLeave()) await attempt(go);
   }
@@ -58,12 +63,12 @@ export async function roles({ may }) {
     };
   }
 
-  function showPerms() {
-    const { chosen } = state;
+  /** @param {RoleRow} chosen */
+  function showPerms(chosen) {
     const everything = chosen.code === "ROOT";
     const groups = make("div", { class: "perm-groups" });
     const count = make("span", { class: "muted", role: "status" });
-    const save = make("button", { type: "button", class: "button", t: "roles.review", click: review });
+    const save = make("button", { type: "button", class: "button", t: "roles.review", click: () => review(chosen) });
     const show = () => {
       const text = state.search.toLowerCase();
       const shown = state.known.filter((perm) => perm.includes(text));
@@ -73,7 +78,10 @@ export async function roles({ may }) {
       say(count, "roles.changes", { plus: plus.length, minus: minus.length, total: state.wanted.size });
       save.disabled = !groups.toggleAttribute("data-unsaved", plus.length + minus.length > 0);
     };
-    const search = make("input", { class: "input", type: "search", placeholder: word("roles.search"), "aria-label": word("roles.search"), "data-t-placeholder": "roles.search", "data-t-label": "roles.search", input: ({ target }) => ((state.search = target.value.trim()), show()) });
+    const search = make("input", { class: "input", type: "search", placeholder: word("roles.search"), "aria-label": word("roles.search"), "data-t-placeholder": "roles.search", "data-t-label": "roles.search", input: ({ target }) => {
+      state.search = target.value.trim();
+      show();
+    } });
     search.value = state.search;
     const extra = may("sys:role:assign") && make("button", { type: "button", class: "quiet lined", t: "roles.newperm", click: () => newPerm(show) });
     const edit = may("sys:role:update") && make("button", { type: "button", class: "quiet lined", t: "roles.edit", click: () => attempt(() => editRole(chosen)) });
@@ -87,23 +95,25 @@ export async function roles({ may }) {
     if (!everything) show();
   }
 
-  function review() {
+  /** @param {RoleRow} chosen */
+  function review(chosen) {
     const { plus, minus } = changes();
     formDialog({
       title: "roles.review.title",
-      given: { name: state.chosen.name },
+      given: { name: chosen.name },
       content: [
         make("p", { class: "muted", t: "roles.review.text" }),
         make("ul", { class: "diff", tabindex: 0 }, plus.map((perm) => make("li", { class: "plus" }, `+ ${perm}`)), minus.map((perm) => make("li", { class: "minus" }, `− ${perm}`))),
       ],
       submit: async () => {
-        await ask("PUT", `roles/${state.chosen.id}/perms`, { perms: [...state.wanted] });
+        await ask("PUT", `roles/${chosen.id}/perms`, { perms: [...state.wanted] });
         succeed("roles.saved");
-        await choose(state.chosen);
+        await choose(chosen);
       },
     });
   }
 
+  /** @param {Then} show */
   function newPerm(show) {
     const perm = control("roles.newperm.name", { maxlength: 128, required: true, spellcheck: "false", autocapitalize: "none" });
     formDialog({
@@ -120,12 +130,13 @@ export async function roles({ may }) {
     });
   }
 
+  /** @param {Partial<RoleRow>} role @param {(values: RoleBody & { code: string }) => Promise<unknown>} submit */
   async function roleForm(role, submit) {
     const [{ deptIds }, departments] = await Promise.all([role.id ? ask("GET", `roles/${role.id}/form`) : { deptIds: [] }, ask("GET", "depts/options")]);
     const name = control("roles.name", { value: role.name ?? "", maxlength: 64, required: true });
     const code = control("roles.code", { value: role.code ?? "", maxlength: 64, required: true, spellcheck: "false", autocapitalize: "characters", hint: "roles.code.hint" });
     const status = control("users.status", { kind: [["1", word("users.on")], ["0", word("users.off")]], value: role.status ?? 1 });
-    const scope = control("roles.scope", { kind: SCOPES.map((each) => [each, word(`scope.${each}`)]), value: role.dataScope ?? OWN, hint: "roles.scope.hint" });
+    const scope = control("roles.scope", { kind: SCOPES.map((each) => /** @type {Option} */ ([each, word(`scope.${each}`)])), value: role.dataScope ?? OWN, hint: "roles.scope.hint" });
     const chosen = choices("roles.departments", flat(departments), deptIds);
     const showChosen = () => (chosen.element.hidden = Number(scope.input.value) !== CHOSEN);
     scope.input.addEventListener("change", showChosen);
@@ -137,6 +148,7 @@ export async function roles({ may }) {
     });
   }
 
+  /** @param {RoleRow} role */
   function editRole(role) {
     return roleForm(role, async (values) => {
       await ask("PUT", `roles/${role.id}`, values);
@@ -153,13 +165,14 @@ export async function roles({ may }) {
     });
   }
 
+  /** @param {RoleRow} role */
   async function deleteRole(role) {
     const given = { name: role.name };
     if (!(await confirmed({ title: "roles.delete.ask", text: "roles.delete.text", act: "roles.delete", given }))) return;
     await attempt(async () => {
       await ask("DELETE", `roles/${role.id}`);
       succeed("roles.deleted");
-      state.chosen = null;
+      state.chosen = undefined;
       await load();
     });
   }
@@ -169,16 +182,19 @@ export async function roles({ may }) {
   return [make("div", { class: "title" }, make("h1", { t: "part.roles" }), add), make("div", { class: "two" }, make("div", { class: "panel" }, list), side)];
 }
 
-/** A tree of departments as choices, in its order. */
+/** A tree of departments as choices, in its order.
+ * @param {OptionData[]} tree @returns {OptionData[]} */
 function flat(tree) {
   return tree.flatMap(({ value, label, children = [] }) => [{ value, label }, ...flat(children)]);
 }
 
-/** By the first two segments: `sys:user:list` is `list` under `sys:user`. */
+/** By the first two segments: `sys:user:list` is `list` under `sys:user`.
+ * @param {string[]} perms */
 function grouped(perms) {
   return [...Map.groupBy(perms, (perm) => perm.split(":").slice(0, 2).join(":"))];
 }
 
+/** @param {string} about @param {string[]} perms @param {RolesState} state @param {boolean} mayAssign @param {Then} show */
 function group(about, perms, { perms: held, wanted }, mayAssign, show) {
   const all = perms.every((perm) => wanted.has(perm));
   const toggle = mayAssign && make("button", { type: "button", class: "quiet", t: all ? "roles.noneof" : "roles.allof", click: () => {

@@ -9,13 +9,14 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { onLanguage, word } from "./words.js";
 
+/** @param {Context} context */
 export function sessions({ may }) {
-  const state = { keywords: "", sessions: [], next: null };
+  const state = { keywords: "", sessions: /** @type {LiveSessionData[]} */ ([]), next: /** @type {number | null} */ (null) };
   const mayEnd = may("sys:session:delete") || may("sys:user:update");
   const body = make("tbody");
   const heads = ["sessions.user", "sessions.device", "sessions.address", "sessions.since", "sessions.last"];
   const table = make("table", {}, make("thead", {}, make("tr", {}, heads.map((words) => make("th", { scope: "col", t: words })), make("th"))), body);
-  const more = make("button", { type: "button", class: "quiet lined", t: "admin.more", click: () => load(state.next) });
+  const more = make("button", { type: "button", class: "quiet lined", t: "admin.more", click: () => load(state.next ?? 0) });
   const feet = make("div", { class: "feet", hidden: true }, more);
   const rest = make("div", {}, waitingState());
   const panel = make("div", { class: "panel" }, table, rest, feet);
@@ -39,8 +40,10 @@ export function sessions({ may }) {
     feet.hidden = state.next === null;
   }
 
+  /** @param {LiveSessionData} session */
   function row(session) {
     const end = mayEnd && !session.current && make("button", { type: "button", class: "quiet lined danger", t: "sessions.end", "aria-label": `${session.username}: ${word("sessions.end.label", { browser: device(session.browser), address: session.address })}`, click: () => endOne(session, load) });
+    /** @param {string} words @param {Child} content @param {string} [kind] */
     const cell = (words, content, kind) => {
       const made = make("td", { class: kind }, content);
       if (kind !== "head") made.dataset.name = word(words);
@@ -67,6 +70,7 @@ export function sessions({ may }) {
   return [make("div", { class: "title" }, make("h1", { t: "sessions.title" })), make("div", { class: "tools" }, search.element), panel];
 }
 
+/** @param {LiveSessionData} session @param {Then} then */
 export async function endOne(session, then) {
   const given = { browser: device(session.browser), address: session.address };
   if (!(await confirmed({ title: "sessions.ask.one", text: "sessions.ask.one.text", act: "sessions.ask.act", given }))) return;

@@ -6,10 +6,13 @@ import { make, prose } from "./dom.js";
 import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
+/** @type {Record<string, number>} */
 const ORDER = { fail: 0, warn: 1, ok: 2 };
-const KINDS = { ok: "state", warn: "state warn", fail: "state bad" };
+/** @type {Record<string, string>} */
+export const KINDS = { ok: "state", warn: "state warn", fail: "state bad" };
 
-/** Findings, worst first. */
+/** Findings, worst first.
+ * @param {CheckData[]} checks */
 export function findings(checks) {
   const sorted = [...checks].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
   return make("ul", { class: "findings" }, sorted.map(({ level, check, found, advice }) =>
@@ -34,7 +37,10 @@ export async function settings() {
     state.words = words;
     show();
   });
-  const changed = make("input", { type: "checkbox", change: ({ target }) => ((state.changed = target.checked), show()) });
+  const changed = make("input", { type: "checkbox", change: ({ target }) => {
+    state.changed = target.checked;
+    show();
+  } });
   show();
   const release = make("span", { class: "muted" });
   say(release, "settings.release", { version });
@@ -46,10 +52,12 @@ export async function settings() {
   ];
 }
 
-/** Of a secret only whether it is set. */
+/** Of a secret only whether it is set.
+ * @param {SettingData} setting */
 function row({ name, value, source, meaning, secret }) {
   const shown = secret ? make("span", { class: "muted", t: source ? "settings.secret" : "settings.notset" }) : value ? make("code", {}, value) : "–";
   const from = source ? make("code", {}, source) : make("span", { class: "muted", t: "settings.default" });
+  /** @param {string} words @param {Child} content */
   const cell = (words, content) => make("td", { "data-name": word(words) }, content);
   return make("tr", {}, make("td", { class: "head" }, make("code", {}, name), make("span", { class: "sub" }, meaning)), cell("settings.value", shown), cell("settings.source", from));
 }

@@ -9,6 +9,7 @@ import { succeed } from "./toast.js";
 import { freshToken } from "./tokens.js";
 import { say, tag } from "./words.js";
 
+/** @param {string} method @param {string} path @param {FormData} [body] */
 async function request(method, path, body) {
   const headers = { "Accept-Language": tag(), Authorization: `Bearer ${await freshToken()}` };
   const answer = await fetch(new URL(path, API), { method, headers, body });
@@ -17,29 +18,34 @@ async function request(method, path, body) {
   throw new Failure(answer.status, envelope.code ?? "unforeseen", envelope.msg ?? "");
 }
 
+/** @param {string} path @param {string} name */
 async function download(path, name) {
   const url = URL.createObjectURL(await (await request("GET", path)).blob());
   make("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** @param {File} file @param {string} path @returns {Promise<ImportReport>} */
 async function send(file, path) {
   const form = new FormData();
   form.append("file", file);
   return (await (await request("POST", path, form)).json()).data;
 }
 
+/** @param {string} query */
 export async function exportUsers(query) {
   await download(`users/export?${query}`, "users.xlsx");
 }
 
+/** @param {Then} then */
 export function importUsers(then) {
   const file = make("input", { type: "file", class: "input", accept: ".xlsx", id: "import-file" });
   const preview = make("div", { class: "preview", role: "status" });
+  /** @type {File | null} */
   let looked = null; // at which file
 
   const look = async () => {
-    const [chosen] = file.files;
+    const [chosen] = file.files ?? [];
     looked = null;
     preview.replaceChildren();
     if (!chosen) return;
@@ -62,7 +68,7 @@ export function importUsers(then) {
       preview,
     ],
     submit: async () => {
-      if (!file.files[0] || looked !== file.files[0]) throw new Failure(0, "needed.file", "");
+      if (!looked || looked !== file.files?.[0]) throw new Failure(0, "needed.file", "");
       const data = await send(looked, "users/import");
       await then();
       report(data);
@@ -70,10 +76,12 @@ export function importUsers(then) {
   });
 }
 
-/** What an import would do: how many rows, the first users, and each row that is not taken with the reason. */
+/** What an import would do: how many rows, the first users, and each row that is not taken with the reason.
+ * @param {ImportReport} report */
 function plan({ validCount, invalidCount, messageList, users }) {
   const text = make("p");
   say(text, "users.import.plan", { good: validCount, bad: invalidCount });
+  /** @param {ImportedUser} user */
   const line = ({ username, nickname, department, roles }) => make("tr", {}, make("td", { class: "head" }, make("strong", {}, username)), make("td", {}, nickname), make("td", {}, department), make("td", {}, roles.join(", ")));
   const heads = ["username", "profile.nickname", "account.department", "users.roles"];
   const table = make("table", {}, make("thead", {}, make("tr", {}, heads.map((words) => make("th", { scope: "col", t: words })))), make("tbody", {}, users.map(line)));
@@ -82,10 +90,12 @@ function plan({ validCount, invalidCount, messageList, users }) {
   return [text, ...(users.length ? [make("div", { class: "scroll", tabindex: 0 }, table), rest] : []), ...(messageList.length ? [problems(messageList)] : [])];
 }
 
+/** @param {string[]} lines */
 function problems(lines) {
   return make("ul", { class: "small-rows scroll", tabindex: 0 }, lines.map((line) => make("li", { class: "minus" }, line)));
 }
 
+/** @param {ImportReport} done */
 function report({ validCount, invalidCount, messageList }) {
   if (!invalidCount) return succeed("users.imported", { count: validCount });
   const text = make("p");

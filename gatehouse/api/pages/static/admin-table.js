@@ -9,12 +9,14 @@ const CONTROLS = "a, button, input, select";
 /** columns: [{ words, sort?, class?, cell(row) }]; load({ page, size, sort }) gives { rows, total }.
  *
  * `onPick` makes rows pickable and is told which are; `key` names a row. Returns { element, reload }.
+ * @template Row @param {Table<Row>} table @returns {Paged}
  */
 export function pagedTable({ columns, load, key, empty, onPick }) {
-  const state = { page: 1, sort: "", rows: null, total: 0, turn: 0 };
+  const state = { page: 1, sort: "", rows: /** @type {Row[]} */ ([]), total: 0, turn: 0, loaded: false };
+  /** @type {Set<string>} */
   const picked = new Set();
   const body = make("tbody");
-  const all = onPick && checkbox("admin.pick.all", () => pickAll());
+  const all = onPick && checkbox("admin.pick.all", ({ target }) => pickAll(target.checked));
   const heads = columns.map((column) => head(column, state, () => reload()));
   const table = make("table", {}, make("thead", {}, make("tr", {}, onPick && make("th", { class: "pick" }, make("label", {}, all)), heads)), body);
   const range = make("span", { class: "num", role: "status" });
@@ -24,21 +26,23 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
   const message = make("div", { hidden: true });
   const element = make("div", { class: "panel" }, table, message, feet);
 
+  /** @param {number} by */
   function turn(by) {
     state.page += by;
     fetchPage();
   }
 
-  function pickAll() {
-    for (const row of state.rows) all.checked ? picked.add(key(row)) : picked.delete(key(row));
-    for (const box of body.querySelectorAll(".pick input")) box.checked = all.checked;
+  /** @param {boolean} checked */
+  function pickAll(checked) {
+    for (const row of state.rows) checked ? picked.add(key(row)) : picked.delete(key(row));
+    for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (body.querySelectorAll(".pick input"))) box.checked = checked;
     showPicked();
   }
 
   /** Leaves the rows as they are, so the focus stays on the box. */
   function showPicked() {
-    all.checked = state.rows.length > 0 && state.rows.every((row) => picked.has(key(row)));
-    onPick([...picked]);
+    if (all) all.checked = state.rows.length > 0 && state.rows.every((row) => picked.has(key(row)));
+    onPick?.([...picked]);
   }
 
   function show() {
@@ -57,9 +61,10 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
     if (onPick) showPicked();
   }
 
+  /** @param {Row} row */
   function line(row) {
-    const pick = onPick && checkbox("admin.pick", () => {
-      pick.checked ? picked.add(key(row)) : picked.delete(key(row));
+    const pick = onPick && checkbox("admin.pick", ({ target }) => {
+      target.checked ? picked.add(key(row)) : picked.delete(key(row));
       showPicked();
     });
     if (pick) pick.checked = picked.has(key(row));
@@ -73,7 +78,7 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
 
   async function fetchPage() {
     const turn = (state.turn += 1);
-    if (!state.rows) body.replaceChildren(...Array.from({ length: 6 }, () => make("tr", { class: "blank" }, [...(onPick ? [0] : []), ...columns].map(() => make("td")))));
+    if (!state.loaded) body.replaceChildren(...Array.from({ length: 6 }, () => make("tr", { class: "blank" }, [...(onPick ? [0] : []), ...columns].map(() => make("td")))));
     element.setAttribute("aria-busy", "true");
     try {
       const { rows, total } = await load({ page: state.page, size: SIZE, sort: state.sort });
@@ -82,7 +87,7 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
         state.page = Math.ceil(total / SIZE); // the last rows of the last page are gone
         return void fetchPage();
       }
-      Object.assign(state, { rows, total });
+      Object.assign(state, { rows, total, loaded: true });
       show();
     } catch (failure) {
       if (turn !== state.turn) return;
@@ -107,17 +112,20 @@ export function pagedTable({ columns, load, key, empty, onPick }) {
   return { element, reload };
 }
 
-/** For rows that are made anew while somebody works in one: gives the focus back to the same control of the same row. */
+/** For rows that are made anew while somebody works in one: gives the focus back to the same control of the same row.
+ * @param {HTMLTableSectionElement} body */
 function rememberFocus(body) {
-  const line = body.contains(document.activeElement) ? document.activeElement.closest("tr") : null;
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  const line = body.contains(focused) ? focused.closest("tr") : null;
   if (!line?.dataset.key) return () => {};
-  const at = [...line.querySelectorAll(CONTROLS)].indexOf(document.activeElement);
+  const at = [...line.querySelectorAll(CONTROLS)].indexOf(focused);
   return () => {
     const same = [...body.rows].find(({ dataset }) => dataset.key === line.dataset.key);
     same?.querySelectorAll(CONTROLS)[at]?.focus();
   };
 }
 
+/** @param {Column} column @param {{ sort: string }} state @param {Then} reload */
 function head({ words, sort, class: kind }, state, reload) {
   const label = make(sort ? "button" : "span", sort ? { type: "button", t: words } : words ? { t: words } : {});
   if (sort) {
@@ -129,18 +137,21 @@ function head({ words, sort, class: kind }, state, reload) {
   return make("th", { class: kind === "do" ? "do" : null, scope: "col" }, label);
 }
 
+/** @param {Element} head @param {Column} column @param {string} chosen */
 function sorted(head, { sort }, chosen) {
   if (sort && chosen === sort) head.setAttribute("aria-sort", "ascending");
   else if (sort && chosen === `-${sort}`) head.setAttribute("aria-sort", "descending");
   else head.removeAttribute("aria-sort");
 }
 
+/** @param {string} words @param {Attributes["change"]} change */
 function checkbox(words, change) {
   const box = make("input", { type: "checkbox", change, "data-t-label": words });
   box.setAttribute("aria-label", word(words));
   return box;
 }
 
+/** @param {{ title: string, text: string }} words */
 export function emptyState({ title, text }) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
@@ -154,6 +165,7 @@ export function emptyState({ title, text }) {
   return make("div", { class: "empty" }, svg, make("strong", { t: title }), make("span", { t: text }));
 }
 
+/** @param {Failure} failure @param {Then} again */
 export function failedState(failure, again) {
   const text = make("strong");
   if (known(failure.code)) say(text, failure.code);

@@ -10,6 +10,7 @@ import { word } from "./words.js";
 
 /** The choices of a form. A reader who may not list departments or roles cannot change them. */
 async function options() {
+  /** @param {Failure} failure @returns {never[]} */
   const none = (failure) => {
     if (failure.status === 403) return [];
     throw failure;
@@ -17,15 +18,17 @@ async function options() {
   const [roles, departments, every] = await Promise.all([
     ask("GET", "roles/options").catch(none),
     ask("GET", "depts/options").catch(none),
-    ask("GET", "roles?pageNum=1&pageSize=1000").catch(none),
+    ask("GET", "roles?pageNum=1&pageSize=1000").then(({ list }) => list, none),
   ]);
-  return { roles, departments: flat(departments), names: new Map((every.list ?? []).map(({ id, name }) => [id, name])) };
+  return { roles, departments: flat(departments), names: new Map(every.map(({ id, name }) => [id, name])) };
 }
 
+/** @param {OptionData[]} tree @returns {Option[]} */
 function flat(tree, depth = 0) {
   return tree.flatMap(({ value, label, children }) => [[value, `${"  ".repeat(depth)}${label}`], ...flat(children ?? [], depth + 1)]);
 }
 
+/** @param {Partial<UserForm>} user @param {Awaited<ReturnType<typeof options>>} chosen */
 function fieldsOf(user, { roles, departments, names }) {
   const username = control("username", { value: user.username ?? "", maxlength: 64, required: true, spellcheck: "false", autocapitalize: "none" });
   const nickname = control("profile.nickname", { value: user.nickname ?? "", maxlength: 64 });
@@ -53,21 +56,23 @@ function fieldsOf(user, { roles, departments, names }) {
   };
 }
 
-/** Roles that the user holds and the reader may not grant are shown, and kept as they are. */
+/** Roles that the user holds and the reader may not grant are shown, and kept as they are.
+ * @param {OptionData[]} roles @param {string[]} held @param {Map<string, string>} names */
 function known(roles, held, names) {
   const there = new Set(roles.map(({ value }) => value));
   return [...roles, ...held.filter((id) => !there.has(id)).map((id) => ({ value: id, label: names.get(id) ?? `#${id}`, fixed: true }))];
 }
 
+/** @param {Context} context @param {Then} then */
 export async function addUser(context, then) {
   await attempt(async () => {
     const form = fieldsOf({}, await options());
     const mayReset = context.may("sys:user:reset-password");
-    const password = mayReset && control("users.password.first", { kind: "password", autocomplete: "new-password" });
+    const password = mayReset ? control("users.password.first", { kind: "password", autocomplete: "new-password" }) : null;
     formDialog({
       title: "users.add",
       wide: true,
-      content: [form.content, password && password.box],
+      content: [form.content, password?.box],
       submit: async () => {
         const value = form.value;
         // With its password or not at all.
@@ -81,16 +86,24 @@ export async function addUser(context, then) {
   });
 }
 
+/** @param {string} id @param {Context} context @param {Then} then */
 export async function editUser(id, context, then) {
   const { may } = context;
+  /** @type {HTMLDialogElement} */
   let dialog;
   await attempt(async () => {
     const [user, chosen] = await Promise.all([ask("GET", `users/${id}/form`), options()]);
     const form = fieldsOf(user, chosen);
-    const gone = () => (dialog.close(), then());
+    const gone = () => {
+      dialog.close();
+      return then();
+    };
     const remove = may("sys:user:delete") && user.username !== context.username && make("button", { type: "button", class: "quiet lined danger", t: "users.delete", click: () => deleteUsers([id], gone, user.username) });
     const access = make("div", { class: "tools" }, accessButtons(user, context), remove);
-    if (!may("sys:user:update")) return void (dialog = open("users.see", { name: user.username }, form.content, access));
+    if (!may("sys:user:update")) {
+      dialog = open("users.see", { name: user.username }, form.content, access);
+      return;
+    }
     dialog = formDialog({
       title: "users.edit",
       given: { name: user.username },
@@ -105,7 +118,8 @@ export async function editUser(id, context, then) {
   });
 }
 
-/** Ask first; a single one by its name. */
+/** Ask first; a single one by its name.
+ * @param {string[]} ids @param {Then} then @param {string} [name] */
 export async function deleteUsers(ids, then, name) {
   const given = { count: ids.length, name };
   if (!(await confirmed({ title: name ? "users.delete.one" : "users.delete.ask", text: "users.delete.text", act: "users.delete.act", given }))) return;

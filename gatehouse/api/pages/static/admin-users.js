@@ -11,11 +11,14 @@ import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { say, word } from "./words.js";
 
+/** @param {Context} context */
 export function users(context) {
   const { may } = context;
   const filter = { keywords: "", status: "", hasPassword: "", deptId: "", roleId: "" };
   const many = make("div", { class: "picked", hidden: true, role: "status" });
+  /** @param {Record<string, string | number>} extra @returns {`users?${string}`} */
   const path = (extra) => `users?${query({ ...filter, ...extra })}`;
+  /** @type {Paged} */
   const table = pagedTable({
     key: ({ id }) => id,
     empty: { title: "users.none", text: "users.none.text" },
@@ -37,9 +40,13 @@ export function users(context) {
     filter.keywords = keywords;
     table.reload();
   });
-  const narrow = (values) => (Object.assign(filter, values), table.reload());
+  /** @param {Partial<typeof filter>} values */
+  const narrow = (values) => {
+    Object.assign(filter, values);
+    table.reload();
+  };
   const states = [["", "users.all"], ["1", "users.on"], ["0", "users.off"], ["new", "users.nopassword"]];
-  const status = filterChoice("users.status", states.map(([value, words]) => make("option", { value, t: words })), (value) => narrow(value === "new" ? { status: "", hasPassword: 0 } : { status: value, hasPassword: "" }));
+  const status = filterChoice("users.status", states.map(([value, words]) => make("option", { value, t: words })), (value) => narrow(value === "new" ? { status: "", hasPassword: "0" } : { status: value, hasPassword: "" }));
   const department = filterChoice("account.department", [make("option", { value: "", t: "users.everywhere" })], (deptId) => narrow({ deptId }));
   const role = filterChoice("users.role", [make("option", { value: "", t: "users.anyrole" })], (roleId) => narrow({ roleId }));
   fillChoices(department, departmentChoices());
@@ -55,13 +62,15 @@ export function users(context) {
   ];
 }
 
-/** A user who was never given a password is marked: nobody can log in there yet. */
+/** A user who was never given a password is marked: nobody can log in there yet.
+ * @param {UserRow} user */
 function statusOf({ status, hasPassword }) {
   const state = make("span", { class: status ? "state" : "state off", t: status ? "users.on" : "users.off" });
   return hasPassword ? state : [state, " ", make("span", { class: "tag warn", t: "users.nopassword" })];
 }
 
-/** Whoever may not list these does without. */
+/** Whoever may not list these does without.
+ * @param {HTMLSelectElement} select @param {Promise<Option[]>} asked */
 async function fillChoices(select, asked) {
   select.hidden = true;
   const options = await asked.catch(() => []);
@@ -70,31 +79,35 @@ async function fillChoices(select, asked) {
 }
 
 async function departmentChoices() {
+  /** @type {(tree: OptionData[], depth?: number) => Option[]} */
   const flat = (tree, depth = 0) => tree.flatMap(({ value, label, children = [] }) => [[value, `${"  ".repeat(depth)}${label}`], ...flat(children, depth + 1)]);
   return flat(await ask("GET", "depts/options"));
 }
 
-/** All of them, or for somebody who may not list roles those that can be granted. */
+/** All of them, or for somebody who may not list roles those that can be granted.
+ * @param {May} may @returns {Promise<Option[]>} */
 async function roleChoices(may) {
   if (!may("sys:role:list")) return (await ask("GET", "roles/options")).map(({ value, label }) => [value, label]);
   const { list } = await ask("GET", "roles?pageNum=1&pageSize=1000");
   return list.map(({ id, name }) => [id, name]);
 }
 
+/** @param {HTMLElement} bar @param {string[]} picked @param {May} may @param {Then} then */
 function showPicked(bar, picked, may, then) {
   bar.hidden = picked.length === 0;
   if (!picked.length) return;
   const text = make("span");
   say(text, "users.picked", { count: picked.length });
+  /** @param {string} perm @param {string} words @param {Then} click */
   const act = (perm, words, click) => may(perm) && make("button", { type: "button", class: "quiet lined", t: words, click });
-  bar.replaceChildren(...[
-    text,
+  bar.replaceChildren(text, ...[
     act("sys:user:update", "users.enable", () => setStatus(picked, 1, then)),
     act("sys:user:update", "users.disable", () => setStatus(picked, 0, then)),
     act("sys:user:delete", "users.delete", () => deleteUsers(picked, then)),
-  ].filter(Boolean));
+  ].filter((button) => button !== false));
 }
 
+/** @param {string[]} ids @param {number} status @param {Then} then */
 async function setStatus(ids, status, then) {
   const given = { count: ids.length };
   if (!status && !(await confirmed({ title: "users.disable.ask", text: "users.disable.text", act: "users.disable", given }))) return;

@@ -19,7 +19,8 @@ import "./preferences.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Each part with the perms of which one opens it. */
+/** Each part with the perms of which one opens it.
+ * @type {Part[]} */
 const PARTS = [
   { id: "overview", perms: ["sys:user:list", "sys:log:list"], show: overview, icon: "M4 19.5V11M10 19.5V4.5M16 19.5v-6M21 19.5H3" },
   { id: "users", perms: ["sys:user:list"], show: users, icon: "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.6 3-5.5 6.5-5.5s6 1.9 6.5 5.5M16 5a3.3 3.3 0 0 1 0 6.3M18 14.4c2 .7 3.2 2.4 3.5 5.1" },
@@ -33,16 +34,19 @@ const PARTS = [
 const view = document.getElementById("view");
 const rail = document.getElementById("rail");
 
+/** @type {Set<string>} */
 let perms = new Set();
 let username = "";
 let shown = 0;
 
+/** @type {May} */
 const may = (perm) => perms.has(perm);
 
 function open() {
   return PARTS.filter((part) => part.perms.some(may));
 }
 
+/** @param {Part} part */
 function link({ id, icon }) {
   const svg = document.createElementNS(SVG, "svg");
   for (const [name, value] of [["class", "icon"], ["viewBox", "0 0 24 24"], ["aria-hidden", "true"]]) svg.setAttribute(name, value);
@@ -72,7 +76,7 @@ async function show() {
   const turn = (shown += 1);
   const part = chosen();
   entitle();
-  for (const each of rail.children) {
+  for (const each of rail.querySelectorAll("[data-part]")) {
     if (each.dataset.part !== part.id) {
       each.removeAttribute("aria-current");
       continue;
@@ -82,6 +86,7 @@ async function show() {
   }
   view.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => turn === shown && view.replaceChildren(waitingState()), 200);
+  /** @type {Leaf[]} */
   let content;
   try {
     content = await part.show({ may, username });
@@ -91,7 +96,7 @@ async function show() {
   }
   clearTimeout(waiting);
   if (turn !== shown) return;
-  view.replaceChildren(...content.filter(Boolean));
+  view.replaceChildren(...content.filter((part) => part instanceof Node));
   view.removeAttribute("aria-busy");
 }
 
@@ -115,14 +120,14 @@ async function start() {
   if (!open().length) return closed();
   rail.replaceChildren(...open().map(link));
   rail.addEventListener("click", async (event) => {
-    const part = event.target.closest("[data-part]");
+    const part = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("[data-part]"));
     if (!part || event.ctrlKey || event.metaKey || event.shiftKey || !document.querySelector("[data-unsaved]")) return;
     event.preventDefault();
     if (await mayLeave()) location.hash = part.hash;
   });
   addEventListener("hashchange", async () => {
     // A dialog belongs to the part that opened it, also when the reader goes back in the history.
-    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+    for (const dialog of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll("dialog[open]"))) dialog.close();
     await show();
     view.focus();
   });
@@ -142,8 +147,9 @@ function renewed() {
 }
 
 // Who acts on a row that goes away, with its buttons, keeps a place in the page for the keyboard and the screen reader.
+/** @type {HTMLElement | null} */
 let focused = null;
-view.addEventListener("focusin", ({ target }) => (focused = target));
+view.addEventListener("focusin", ({ target }) => (focused = /** @type {HTMLElement} */ (target)));
 new MutationObserver(() => {
   const { activeElement } = document;
   if (!focused || (activeElement !== focused && activeElement !== document.body) || focused.checkVisibility()) return;
@@ -152,7 +158,7 @@ new MutationObserver(() => {
 }).observe(view, { childList: true, subtree: true, attributeFilter: ["hidden"] });
 
 if (held()) {
-  const { login } = held();
+  const login = held()?.login;
   onTokens(() => held()?.login !== login && location.reload());
   prepareLogout((failure) => fail(sentence(failure)), mayLeave);
   keepFresh();

@@ -4,7 +4,8 @@ import { API } from "./urls.js";
 import { tag } from "./words.js";
 
 export class Failure extends Error {
-  /** `code` is that of the contract, or `offline` where no answer came; `wait` is in seconds. */
+  /** `code` is that of the contract, or `offline` where no answer came; `wait` is in seconds.
+   * @param {number} status @param {string} code @param {string} message @param {number} [wait] @param {string | null} [ticket] */
   constructor(status, code, message, wait = 0, ticket = null) {
     super(message);
     this.status = status;
@@ -14,12 +15,14 @@ export class Failure extends Error {
   }
 }
 
-/** `limit`: milliseconds after which the answer counts as lost. */
+/** `limit`: milliseconds after which the answer counts as lost.
+ * @type {Call} */
 export async function call(method, path, { body, token, limit } = {}) {
+  /** @type {Record<string, string>} */
   const headers = { "Accept-Language": tag() };
   if (body) headers["Content-Type"] = "application/json";
   if (token) headers.Authorization = `Bearer ${token}`;
-  const signal = limit && AbortSignal.timeout(limit);
+  const signal = limit ? AbortSignal.timeout(limit) : null;
   const request = { method, headers, body: body && JSON.stringify(body), signal };
   const [answer, envelope] = await exchange(new URL(path, API), request);
   if (!answer.ok) {
@@ -29,6 +32,7 @@ export async function call(method, path, { body, token, limit } = {}) {
   return envelope.data;
 }
 
+/** @param {URL} url @param {RequestInit} request @returns {Promise<[Response, any]>} */
 async function exchange(url, request) {
   try {
     const answer = await fetch(url, request);

@@ -13,6 +13,7 @@ const input = document.getElementById("captcha");
 
 let id = "";
 let since = 0;
+/** @type {Promise<boolean> | null} */
 let loading = null;
 
 export const captcha = { input, get id() { return id; }, get loading() { return loading; }, reload, retry };
@@ -43,7 +44,8 @@ async function load() {
   }
 }
 
-/** A new picture because of what was wrong with the old one, which is said beside it. */
+/** A new picture because of what was wrong with the old one, which is said beside it.
+ * @param {string} key */
 async function retry(key) {
   if (await reload()) complain(input, key);
   input.focus();

@@ -3,6 +3,7 @@
 import { make } from "./dom.js";
 import { say } from "./words.js";
 
+/** @param {string} text */
 export function copyButton(text, { words = "codes.copy", kind = "quiet lined" } = {}) {
   const button = make("button", { type: "button", class: kind, t: words, click: async () => {
     await copy(text, button);
@@ -11,6 +12,7 @@ export function copyButton(text, { words = "codes.copy", kind = "quiet lined" } 
   return button;
 }
 
+/** @param {string} text @param {HTMLElement} button */
 async function copy(text, button) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Without https the browser has only this older way; a field outside of an open dialog could not be selected.

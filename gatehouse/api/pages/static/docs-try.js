@@ -14,6 +14,7 @@ const HIDDEN = /password/i;
 
 let serial = 0;
 
+/** @param {Described} operation */
 export function tryIt(operation) {
   const { method, path, secured, parameters, body, variants } = operation;
   const inputs = parameters.map((parameter) => ({ parameter, ...labelled("input", parameter.name, { class: "input mono", autocomplete: "off", spellcheck: "false" }) }));
@@ -25,8 +26,9 @@ export function tryIt(operation) {
   const send = make("button", { class: "button", t: "docs.send" });
   const as = secured && make("span", { class: "as", "data-as": true });
 
+  /** @param {string} variant */
   const choose = (variant) => {
-    if (content) content.input.value = bodyText(body, variants, variant);
+    if (content && body) content.input.value = bodyText(body, variants, variant);
     for (const { parameter, input } of inputs) input.value = parameter.examples?.[variant] ? known(parameter.name) : "";
     headers.input.value = headerText(Boolean(content?.input.value));
   };
@@ -36,6 +38,7 @@ export function tryIt(operation) {
   });
   choose(variants[0]);
 
+  /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
     send.setAttribute("aria-busy", "true");
@@ -43,7 +46,7 @@ export function tryIt(operation) {
     const lines = await withToken(headers.input.value, secured);
     answer.replaceChildren(...(await exchange(method, address(path, inputs), lines, text)));
     send.removeAttribute("aria-busy");
-    if (operation.name === "logout" && answer.firstChild.classList.contains("good")) forget();
+    if (operation.name === "logout" && answer.querySelector(".good")) forget();
   };
   return make(
     "form",
@@ -59,6 +62,7 @@ export function tryIt(operation) {
   );
 }
 
+/** @param {"input" | "textarea"} kind @param {string | null} text @param {Attributes} attributes @param {string} [words] */
 function labelled(kind, text, attributes, words) {
   const id = `try-${(serial += 1)}`;
   const input = make(kind, { id, ...attributes });
@@ -66,6 +70,7 @@ function labelled(kind, text, attributes, words) {
   return { input, field: make("div", { class: "field" }, label, input) };
 }
 
+/** @param {string[]} variants @param {(variant: string) => void} choose */
 function variantSwitch(variants, choose) {
   const name = `variant-${(serial += 1)}`;
   const options = variants.map((variant, at) => {
@@ -75,6 +80,7 @@ function variantSwitch(variants, choose) {
   return make("fieldset", { class: "variants" }, make("legend", { t: "docs.variant" }), options);
 }
 
+/** @param {{ schema: Schema }} body */
 function takesCaptcha(body) {
   return fields(body.schema).some(({ path }) => path === "captchaId");
 }
@@ -91,10 +97,12 @@ function captchaButton() {
   return make("div", { class: "captcha-line" }, make("button", { type: "button", class: "quiet lined", t: "docs.captcha", click: ask }), image);
 }
 
+/** @param {string} name */
 function known(name) {
   return kept()[name] ?? "";
 }
 
+/** @param {NonNullable<Described["body"]>} body @param {string[]} variants @param {string} variant */
 function bodyText(body, variants, variant) {
   const example = variants.length ? body.examples?.[variant]?.value : sample(body.schema);
   if (!example) return "";
@@ -102,11 +110,13 @@ function bodyText(body, variants, variant) {
   return refreshed(JSON.stringify(Object.fromEntries(open), null, 2));
 }
 
+/** @param {Schema} schema */
 function sample(schema) {
   return Object.fromEntries(fields(schema).map(({ path }) => [path, ""]));
 }
 
-/** A body with the newest captcha id and refresh token in their places; one that is being edited is left alone. */
+/** A body with the newest captcha id and refresh token in their places; one that is being edited is left alone.
+ * @param {string} text */
 function refreshed(text) {
   try {
     const content = JSON.parse(text);
@@ -117,20 +127,23 @@ function refreshed(text) {
   }
 }
 
+/** @param {boolean} hasBody */
 function headerText(hasBody) {
   const lines = [`Accept-Language: ${tag()}`];
   if (hasBody) lines.push("Content-Type: application/json");
   return lines.join("\n");
 }
 
-/** The token of the login goes along unless the reader has written an Authorization line. */
+/** The token of the login goes along unless the reader has written an Authorization line.
+ * @param {string} text @param {boolean} secured */
 async function withToken(text, secured) {
   if (!secured || /^authorization:/im.test(text)) return text;
   const token = await freshToken().catch(() => null);
   return token ? `${text}\nAuthorization: Bearer ${token}` : text;
 }
 
-/** The body with what was typed into the hidden fields. */
+/** The body with what was typed into the hidden fields.
+ * @param {string | undefined} text @param {{ name: string, input: { value: string } }[]} hidden */
 function withSecrets(text, hidden) {
   const given = hidden.filter(({ input }) => input.value).map(({ name, input }) => [name, input.value]);
   if (!given.length) return text;
@@ -141,7 +154,8 @@ function withSecrets(text, hidden) {
   }
 }
 
-/** Beside every Send button that needs it: as whom. */
+/** Beside every Send button that needs it: as whom.
+ * @param {string} [name] */
 export function showAs(name) {
   for (const line of document.querySelectorAll("[data-as]")) {
     line.classList.toggle("in", Boolean(name));
@@ -149,6 +163,7 @@ export function showAs(name) {
   }
 }
 
+/** @param {string} path @param {{ parameter: Parameter, input: { value: string } }[]} inputs */
 function address(path, inputs) {
   let filled = path.slice(1);
   const query = new URLSearchParams();
@@ -159,10 +174,11 @@ function address(path, inputs) {
   return new URL(query.size ? `${filled}?${query}` : filled, ROOT);
 }
 
+/** @param {string} method @param {URL} url @param {string} headerLines @param {string} [body] */
 async function exchange(method, url, headerLines, body) {
   const headers = headerLines.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => {
     const [name, ...value] = line.split(":");
-    return [name.trim(), value.join(":").trim()];
+    return /** @type {[string, string]} */ ([name.trim(), value.join(":").trim()]);
   });
   const began = performance.now();
   let answer, text;
@@ -178,6 +194,7 @@ async function exchange(method, url, headerLines, body) {
   return shown(answer, text, took);
 }
 
+/** @param {Response} answer @param {string} text @param {number} milliseconds */
 function shown(answer, text, milliseconds) {
   const envelope = parsed(text);
   const picture = envelope?.data?.captchaImage ?? envelope?.data?.captchaBase64;
@@ -187,9 +204,10 @@ function shown(answer, text, milliseconds) {
     picture?.startsWith("data:image/") && make("img", { class: "picture", src: picture, width: 108, height: 44, alt: "captcha" }),
     make("pre", { class: "headers", tabindex: 0 }, headers.join("\n")),
     make("pre", { tabindex: 0 }, envelope ? JSON.stringify(envelope, shortened, 2) : text),
-  ].filter(Boolean);
+  ].filter((part) => part instanceof Node);
 }
 
+/** @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -198,7 +216,8 @@ function parsed(text) {
   }
 }
 
-/** The picture is shown above; its thousands of characters say nothing to a reader. */
+/** The picture is shown above; its thousands of characters say nothing to a reader.
+ * @param {string} _name @param {unknown} value */
 function shortened(_name, value) {
   return typeof value === "string" && value.startsWith("data:image/") ? `${value.slice(0, 40)}…` : value;
 }

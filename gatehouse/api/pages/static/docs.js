@@ -9,6 +9,7 @@ import { ask, held } from "./tokens.js";
 import { say } from "./words.js";
 import "./preferences.js";
 
+/** @type {At} */
 const at = (id) => document.getElementById(id);
 
 async function start() {
@@ -24,10 +25,12 @@ async function start() {
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
+/** @param {{ paths: Record<string, Record<string, any>> }} description @returns {Described[]} */
 function operationsOf({ paths }) {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const content = operation.requestBody?.content["application/json"];
+      /** @type {Parameter[]} */
       const parameters = operation.parameters ?? [];
       const examples = [content?.examples, ...parameters.map((parameter) => parameter.examples)];
       return {
@@ -46,6 +49,7 @@ function operationsOf({ paths }) {
   );
 }
 
+/** @param {string} group @param {Described[]} operations */
 function contentsOf(group, operations) {
   const links = operations.map(({ id, method, path, operation }) =>
     make("li", {}, make("a", { href: `#${id}` }, badge(method), make("span", {}, shortName(path)), make("span", { class: "unseen", lang: "en" }, operation.summary))),
@@ -53,15 +57,18 @@ function contentsOf(group, operations) {
   return make("div", {}, make("p", { class: "group" }, group), make("ul", {}, links));
 }
 
-/** Without the prefix that all of them share. */
+/** Without the prefix that all of them share.
+ * @param {string} path */
 function shortName(path) {
   return path.split("/").slice(4).join("/") || path;
 }
 
+/** @param {string} group @param {Described[]} operations */
 function section(group, operations) {
   return make("section", { "aria-labelledby": `group-${group}` }, make("h2", { class: "group-title", id: `group-${group}` }, group), operations.map(article));
 }
 
+/** @param {Described} described */
 function article(described) {
   const { id, method, path, secured, operation } = described;
   return make(
@@ -81,10 +88,12 @@ function article(described) {
   );
 }
 
+/** @param {string} method */
 function badge(method) {
   return make("span", { class: `method ${method.toLowerCase()}` }, method);
 }
 
+/** @param {Described} described */
 function requestOf({ parameters, body }) {
   if (!parameters.length && !body) return null;
   const about = body && resolve(body.schema).description;
@@ -98,6 +107,7 @@ function requestOf({ parameters, body }) {
   );
 }
 
+/** @param {any} operation */
 function responsesOf(operation) {
   const { 200: success, ...failures } = operation.responses;
   const data = success.content["application/json"]?.schema.properties.data;
@@ -111,7 +121,8 @@ function responsesOf(operation) {
   );
 }
 
-/** "`A0410` one; `A0421` another" is a row each. */
+/** "`A0410` one; `A0421` another" is a row each.
+ * @param {string} status @param {string} description */
 function codesOf(status, description) {
   return description.split(/; (?=`)/).map((part) => {
     const [, code, text] = part.match(/^`(\w+)` (.*)$/s) ?? [null, "", part];
@@ -119,6 +130,7 @@ function codesOf(status, description) {
   });
 }
 
+/** @type {string | null | undefined} */
 let shownLogin = null; // nothing is shown yet; without a login it becomes undefined
 
 /** Who is logged in, at the top and beside every Send button. The login is the one made at the login page. */

@@ -2,7 +2,8 @@
 
 import { say } from "./words.js";
 
-/** make("p", { class: "muted" }, "text", otherElement); `t` names words of the page. */
+/** make("p", { class: "muted" }, "text", otherElement); `t` names words of the page.
+ * @type {Make} */
 export function make(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes)) {
@@ -11,11 +12,12 @@ export function make(name, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(attribute, "");
     else if (value !== false && value != null) made.setAttribute(attribute, value);
   }
-  made.append(...children.flat(Infinity).filter((child) => child || child === 0));
+  made.append(.../** @type {any[]} */ (children).flat(Infinity).filter((child) => child || child === 0));
   return made;
 }
 
-/** Prose in which backticks mark code. */
+/** Prose in which backticks mark code.
+ * @param {string} text */
 export function prose(text) {
   return text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
 }

@@ -13,7 +13,8 @@ import { onLanguage, say, word } from "./words.js";
 const card = document.getElementById("factor");
 const body = document.getElementById("factor-body");
 
-let status = null;
+/** @type {SecondFactorData} */
+let status;
 
 export async function loadFactor() {
   status = await ask("GET", "users/me/second-factor");
@@ -25,6 +26,7 @@ export function prepareFactor() {
 }
 
 function show() {
+  /** @param {string} words @param {Then} click */
   const act = (words, click, kind = "quiet lined") => make("button", { type: "button", class: kind, t: words, click });
   const left = make("span", { class: "muted" });
   say(left, status.totp ? "factor.app.on" : "factor.app.off", { count: status.recoveryCodesLeft });
@@ -46,13 +48,15 @@ function passkeyHint() {
   return make("span", { class: "muted" }, make("span", { t: "factor.passkeys.address" }), " ", make("a", { href: byName.href }, byName.host));
 }
 
-/** With a passkey the login by password can be switched off. */
+/** With a passkey the login by password can be switched off.
+ * @param {(words: string, click: Then, kind: string) => HTMLElement} act */
 function passwordLine(act) {
   const on = status.passwordLogin;
   return make("div", { class: "line" }, make("div", {}, make("strong", { t: "factor.password" }), make("span", { class: "muted", t: on ? "factor.password.on" : "factor.password.off" })),
     act(on ? "factor.password.end" : "factor.password.begin", () => setPasswordLogin(!on), on ? "quiet lined danger" : "quiet lined"));
 }
 
+/** @param {boolean} enabled */
 async function setPasswordLogin(enabled) {
   if (!enabled && !(await confirmed({ title: "factor.password.ask", text: "factor.password.ask.text", act: "factor.password.end" }))) return;
   withProof({ title: enabled ? "factor.password.begin" : "factor.password.end" }, async (proof) => {
@@ -62,31 +66,35 @@ async function setPasswordLogin(enabled) {
   });
 }
 
+/** @param {PasskeyData} passkey */
 function passkeyRow(passkey) {
   const used = passkey.lastUsed ? word("factor.passkey.used", { time: ago(passkey.lastUsed) ?? word("audit.now") }) : word("factor.passkey.unused");
   const remove = make("button", { type: "button", class: "quiet lined danger", t: "factor.passkey.remove", "aria-label": `${word("factor.passkey.remove")}: ${passkey.name}`, click: () => removePasskey(passkey) });
   return make("li", { class: "line" }, make("div", {}, make("strong", {}, passkey.name), make("span", { class: "muted" }, used)), remove);
 }
 
-/** Ask for the password, with a code where an app is on, or for a passkey where that is the only factor; `work` is done with it. */
+/** Ask for the password, with a code where an app is on, or for a passkey where that is the only factor; `work` is done with it.
+ * @param {{ title: string, withPasskey?: boolean, named?: boolean }} how @param {(proof: any, name: string) => Promise<unknown>} work */
 function withProof({ title, withPasskey = true, named = false }, work) {
   const passkeyOnly = !status.totp && status.passkeys.length > 0;
-  const password = !passkeyOnly && field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
-  const code = status.totp && field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 });
-  const name = named && field("factor.passkey.name", { id: "proof-name", maxlength: 64, value: word("factor.passkey.default") });
+  const password = passkeyOnly ? null : field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
+  const code = status.totp ? field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 }) : null;
+  const name = named ? field("factor.passkey.name", { id: "proof-name", maxlength: 64, value: word("factor.passkey.default") }) : null;
   const message = make("p", { class: "message", role: "alert" });
   const submit = make("button", { class: "button", t: passkeyOnly ? "proof.passkey" : "proof.go" });
   const byPasskey = () => go(async () => ({ credential: await prove() }));
   const instead = withPasskey && able && !passkeyOnly && status.passkeys.length > 0 && make("button", { type: "button", class: "quiet lined", t: "proof.passkey", click: byPasskey });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
-  const form = dialogForm([make("p", { class: "muted", t: "proof.why" }), name && name.box, password && password.box, code && code.box], message, cancel, instead, (able || !passkeyOnly) && submit);
+  const form = dialogForm([make("p", { class: "muted", t: "proof.why" }), name?.box, password?.box, code?.box], message, cancel, instead, (able || !passkeyOnly) && submit);
   const dialog = open(title, {}, form);
-  (name || password || { input: submit }).input.focus();
+  ((name ?? password)?.input ?? submit).focus();
   if (passkeyOnly && !able) say(message, "factor.passkeys.unable");
+  /** @param {() => Promise<any>} proof */
   const go = async (proof) => {
     if (submit.getAttribute("aria-disabled") === "true") return;
     busy(submit, true);
     say(message, "");
+    /** @type {{ currentPassword?: string }} */
     let given = {};
     try {
       given = await proof();
@@ -100,12 +108,17 @@ function withProof({ title, withPasskey = true, named = false }, work) {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (passkeyOnly) return byPasskey();
-    if (!password.input.value) return say(message, "needed.current"), password.input.focus();
-    return go(async () => ({ currentPassword: password.input.value, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
+    if (!password) return void byPasskey();
+    if (!password.input.value) {
+      say(message, "needed.current");
+      password.input.focus();
+      return;
+    }
+    go(async () => ({ currentPassword: password.input.value, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
   });
 }
 
+/** @param {string} words @param {Attributes} attributes */
 function field(words, attributes) {
   const input = make("input", { class: "input", autocomplete: "off", ...attributes });
   return { input, box: make("div", { class: "field" }, make("label", { for: attributes.id, t: words }), input) };
@@ -115,7 +128,10 @@ function addApp() {
   withProof({ title: "factor.app.add" }, async (proof) => {
     const fresh = await ask("POST", "users/me/totp", proof);
     // After the dialog of the proof has gone.
-    setTimeout(() => enrol(fresh, (code) => ask("PUT", "users/me/totp", { code }), () => (succeed("factor.app.added"), loadFactor())));
+    setTimeout(() => enrol(fresh, (code) => ask("PUT", "users/me/totp", { code }), () => {
+      succeed("factor.app.added");
+      return loadFactor();
+    }));
   });
 }
 
@@ -144,6 +160,7 @@ function addPasskey() {
   });
 }
 
+/** @param {PasskeyData} passkey */
 async function removePasskey(passkey) {
   const given = { name: passkey.name };
   if (!(await confirmed({ title: "factor.passkey.ask", text: "factor.passkey.ask.text", act: "factor.passkey.remove", given }))) return;

@@ -21,18 +21,22 @@ const codeField = document.getElementById("code-field");
 const captchaField = document.getElementById("captcha-field");
 const passkey = document.getElementById("passkey");
 
+/** @type {(() => void) | null} */
 let stopWaiting = null;
+/** @type {AbortController | null} */
 let pending = null; // what the browser was asked for: a passkey, by the quiet offer or by the button
 
-/** Where each failure is shown. Any other goes above the button. */
+/** Where each failure is shown. Any other goes above the button.
+ * @type {Record<string, { field: HTMLInputElement, key: string }>} */
 const BESIDE = {
   A0210: { field: password, key: "A0210" },
   A0211: { field: username, key: "A0211" },
   A0410: { field: captcha.input, key: "needed.captcha" },
 };
 
-const toAccount = () => location.replace(new URL("account", ROOT));
+const toAccount = () => location.replace(new URL("account", ROOT).href);
 
+/** @param {SubmitEvent} event */
 async function logIn(event) {
   event.preventDefault();
   if (submit.getAttribute("aria-disabled") === "true") return;
@@ -40,7 +44,10 @@ async function logIn(event) {
   clear(username, password, captcha.input, code);
   say(note, "");
   const asked = !codeField.hidden;
-  if (!complete([username, "needed.username"], [password, "needed.password"], ...(asked ? [[code, "needed.code"]] : []))) return;
+  /** @type {[HTMLInputElement, string][]} */
+  const needed = [[username, "needed.username"], [password, "needed.password"]];
+  if (asked) needed.push([code, "needed.code"]);
+  if (!complete(...needed)) return;
   busy(submit, true);
   try {
     await captcha.loading; // somebody was faster than the picture: a code is pasted, or the form filled in, at once
@@ -57,6 +64,7 @@ async function logIn(event) {
   }
 }
 
+/** @param {Failure} failure */
 async function explain(failure) {
   if (failure.code === "A0220") return failure.ticket ? mustEnrol(failure.ticket) : askForCode();
   if (failure.code === "A0210" && !codeField.hidden) {
@@ -84,7 +92,8 @@ async function askForCode() {
   code.focus();
 }
 
-/** A user who must have a second factor enrols it here, with a ticket that is good for nothing else. */
+/** A user who must have a second factor enrols it here, with a ticket that is good for nothing else.
+ * @param {string} ticket */
 async function mustEnrol(ticket) {
   try {
     const fresh = await call("POST", "auth/enrolment", { body: { ticket } });
@@ -99,6 +108,7 @@ async function mustEnrol(ticket) {
   }
 }
 
+/** @param {{ silent: boolean }} how */
 async function withPasskey({ silent }) {
   pending?.abort();
   const mine = (pending = new AbortController());
@@ -122,6 +132,7 @@ async function offerPasskeys() {
   if (available && !pending) withPasskey({ silent: true });
 }
 
+/** @param {Failure} failure */
 function wait({ code, wait: seconds }) {
   const stop = countDown(submit, label, seconds, "login.wait", () => {
     stopWaiting = null;

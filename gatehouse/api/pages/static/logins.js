@@ -19,11 +19,15 @@ const NEWS_FOR = 14 * 86_400_000;
 const KNOWN_KEY = "gatehouse.known-logins";
 const KNOWN_MOST = 100;
 
+/** @type {LoginData[]} */
 let logins = [];
+/** @type {SessionData | null} */
 let mine = null; // the session of this browser
 let shown = FEW;
+/** @type {OnFailure} */
 let report;
 
+/** @param {OnFailure} onFailure */
 export function prepareLogins(onFailure) {
   report = onFailure;
   onLanguage(show);
@@ -39,7 +43,7 @@ export async function loadLogins(again = 3) {
   mine = sessions.find(({ current }) => current) ?? null;
   show();
   // A login is in the list a moment after it has happened; the newest session tells of one that is missing.
-  const newest = sessions.reduce((one, other) => (one && one.openedAt >= other.openedAt ? one : other), null);
+  const newest = sessions.reduce((one, other) => (one && one.openedAt >= other.openedAt ? one : other), /** @type {SessionData | null} */ (null));
   if (again && newest && !logins.some(({ session }) => session === newest.id)) setTimeout(() => loadLogins(again - 1).catch(() => {}), SOON);
 }
 
@@ -47,15 +51,17 @@ function show() {
   list.replaceChildren(...(logins.length ? logins.slice(0, shown).map(row) : [make("li", { class: "line muted", t: "logins.none" })]));
   more.hidden = logins.length <= shown;
   const expected = new Set(acknowledged());
-  const fresh = logins.filter(({ newPlace, session, at }) => newPlace && !expected.has(session) && Date.now() - new Date(at) < NEWS_FOR);
+  const fresh = logins.filter(({ newPlace, session, at }) => newPlace && !expected.has(session) && Date.now() - new Date(at).getTime() < NEWS_FOR);
   news.replaceChildren(...fresh.filter((login) => !isHere(login)).slice(0, NEWS_MOST).map(notice));
 }
 
-/** Whether the reader sits where that login came from. */
+/** Whether the reader sits where that login came from.
+ * @param {LoginData} login */
 function isHere({ address, browser }) {
   return address === mine?.address && browser === mine?.browser;
 }
 
+/** @param {LoginData} login */
 function row({ at, address, browser, factor, session, active, newPlace }) {
   const how = known(`logins.by.${factor}`) ? word(`logins.by.${factor}`) : word("logins.by.password");
   const state = session === mine?.id ? "sessions.current" : active ? "logins.active" : null;
@@ -67,16 +73,21 @@ function row({ at, address, browser, factor, session, active, newPlace }) {
   );
 }
 
-/** "New: Firefox on Windows, 192.0.2.7, yesterday. Not you? …" */
+/** "New: Firefox on Windows, 192.0.2.7, yesterday. Not you? …"
+ * @param {LoginData} login */
 function notice(login) {
   const text = make("span");
   say(text, "logins.news", { browser: device(login.browser), address: login.address, time: ago(login.at) ?? word("audit.now") });
   const given = { browser: device(login.browser), address: login.address };
   const end = make("button", { type: "button", class: "quiet lined", t: login.active ? "logins.end" : "logins.change", click: () => endAndChange(login, given) });
-  const fine = make("button", { type: "button", class: "quiet lined", t: "logins.fine", click: () => (acknowledge(login.session), show()) });
+  const fine = make("button", { type: "button", class: "quiet lined", t: "logins.fine", click: () => {
+    acknowledge(login.session);
+    show();
+  } });
   return make("div", { class: "notice news-line" }, text, make("span", { class: "acts" }, fine, end));
 }
 
+/** @param {LoginData} login @param {Given} given */
 async function endAndChange({ session, active }, given) {
   if (active) {
     if (!(await confirmed({ title: "sessions.ask.one", text: "sessions.ask.one.text", act: "sessions.ask.act", given }))) return;
@@ -93,15 +104,17 @@ async function endAndChange({ session, active }, given) {
   current.focus();
 }
 
-/** Sessions that their owner has called the own. Kept in this browser: it is a matter of showing, and of nothing else. */
+/** Sessions that their owner has called the own. Kept in this browser: it is a matter of showing, and of nothing else.
+ * @returns {string[]} */
 function acknowledged() {
   try {
-    return JSON.parse(localStorage.getItem(KNOWN_KEY)) ?? [];
+    return JSON.parse(localStorage.getItem(KNOWN_KEY) ?? "null") ?? [];
   } catch {
     return [];
   }
 }
 
+/** @param {string} session */
 function acknowledge(session) {
   localStorage.setItem(KNOWN_KEY, JSON.stringify([session, ...acknowledged()].slice(0, KNOWN_MOST)));
 }

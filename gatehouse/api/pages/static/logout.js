@@ -2,7 +2,8 @@
 
 import { ask, leave } from "./tokens.js";
 
-/** `mayGo` is asked first: the page may have something unsaved. */
+/** `mayGo` is asked first: the page may have something unsaved.
+ * @param {OnFailure} report @param {() => boolean | Promise<boolean>} [mayGo] */
 export function prepareLogout(report, mayGo = () => true) {
   const button = document.getElementById("logout");
   button.addEventListener("click", async () => {

@@ -11,14 +11,17 @@ const { current, fresh } = form.elements;
 const submit = document.getElementById("change-submit");
 const label = document.getElementById("change-text");
 
+/** @type {OnFailure} */
 let report;
 
+/** @param {OnFailure} onFailure */
 export function prepareChange(onFailure) {
   report = onFailure;
   prepare(form);
   form.addEventListener("submit", change);
 }
 
+/** @param {SubmitEvent} event */
 async function change(event) {
   event.preventDefault();
   if (submit.getAttribute("aria-disabled") === "true") return;
@@ -37,6 +40,7 @@ async function change(event) {
   }
 }
 
+/** @param {Failure} failure */
 function explain(failure) {
   if (failure.code === "A0210") {
     complain(current, "change.wrong");

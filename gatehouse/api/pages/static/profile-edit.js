@@ -8,7 +8,8 @@ import { ask } from "./tokens.js";
 
 const ALLOWED = /^(https?:\/\/|data:image\/)/;
 
-/** A dialog with both; `saved` is called once they are kept. */
+/** A dialog with both; `saved` is called once they are kept.
+ * @param {ProfileData} profile @param {Then} saved @param {OnFailure} report */
 export function editProfile({ nickname, avatar }, saved, report) {
   const name = field("profile.nickname", "edit-nickname", nickname, { maxlength: 64 });
   const picture = field("profile.avatar", "edit-avatar", ALLOWED.test(avatar) ? avatar : "", { maxlength: 1024, inputmode: "url" });
@@ -21,8 +22,8 @@ export function editProfile({ nickname, avatar }, saved, report) {
     event.preventDefault();
     clear(name.input, picture.input);
     const values = { nickname: name.input.value.trim(), avatar: picture.input.value.trim() };
-    if (!values.nickname) return complain(name.input, "needed.nickname"), name.input.focus();
-    if (values.avatar && !ALLOWED.test(values.avatar)) return complain(picture.input, "profile.avatar.bad"), picture.input.focus();
+    if (!values.nickname) return refuse(name.input, "needed.nickname");
+    if (values.avatar && !ALLOWED.test(values.avatar)) return refuse(picture.input, "profile.avatar.bad");
     busy(save, true);
     try {
       await ask("PUT", "users/profile", values);
@@ -40,6 +41,13 @@ export function editProfile({ nickname, avatar }, saved, report) {
   });
 }
 
+/** @param {HTMLInputElement} input @param {string} words */
+function refuse(input, words) {
+  complain(input, words);
+  input.focus();
+}
+
+/** @param {string} words @param {string} id @param {string} value @param {Attributes} attributes */
 function field(words, id, value, attributes) {
   const input = make("input", { class: "input", id, value, autocomplete: "off", "aria-describedby": `${id}-message`, ...attributes });
   const message = make("p", { class: "message plain", id: `${id}-message`, "aria-live": "polite", "data-rest": `${words}.hint`, t: `${words}.hint` });

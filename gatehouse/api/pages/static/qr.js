@@ -12,8 +12,9 @@ import "./preferences.js";
 const main = document.getElementById("ask");
 const ticket = new URLSearchParams(location.search).get("ticket") ?? decodeURIComponent(location.hash.slice(1));
 
+/** @param {string} title @param {string | null} text @param {Child[]} more */
 function show(title, text, ...more) {
-  main.replaceChildren(make("h1", { t: title }), text && make("p", { class: "muted", t: text }), ...more.filter(Boolean));
+  main.replaceChildren(make("h1", { t: title }), ...[text && make("p", { class: "muted", t: text }), ...more].filter((part) => part instanceof Node));
 }
 
 /** Without a session here: a passkey, or the login page and then the code once more. */
@@ -36,6 +37,7 @@ async function byPasskey() {
 async function question() {
   try {
     const { browser, address, askedAt } = await ask("POST", "auth/qr-code/scan", { ticket });
+    /** @param {string} words @param {string} value */
     const fact = (words, value) => make("div", {}, make("dt", { t: words }), make("dd", {}, value));
     const facts = make("dl", { class: "facts" }, fact("qr.browser", device(browser)), fact("qr.address", address), fact("qr.since", date(askedAt)));
     show("qr.title", "qr.text", facts,
@@ -46,6 +48,7 @@ async function question() {
   }
 }
 
+/** @param {"confirm" | "refuse"} which @param {string} title @param {string} text */
 async function answer(which, title, text) {
   try {
     await ask("POST", `auth/qr-code/${which}`, { ticket });
@@ -57,6 +60,7 @@ async function answer(which, title, text) {
 
 const account = () => make("a", { class: "quiet lined", href: new URL("account", ROOT).href, t: "docs.account" });
 
+/** @param {Failure} failure */
 function failed(failure) {
   if (failure.code === "A0230") return whoAreYou();
   if (failure.code === "A0242") return show("qr.gone", "qr.gone.text");

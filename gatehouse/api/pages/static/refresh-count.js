@@ -7,6 +7,7 @@ import { ROOT } from "./urls.js";
 
 const STORE = "turns"; // its name in browsers since 0.1.0
 
+/** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest} work @returns {Promise<any>} */
 function transact(mode, work) {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open(`gatehouse ${ROOT.pathname}`, 1);
@@ -22,13 +23,16 @@ function transact(mode, work) {
   });
 }
 
-/** Without IndexedDB nothing is counted: the service accepts a refresh that comes twice. */
+/** Without IndexedDB nothing is counted: the service accepts a refresh that comes twice.
+ * @param {number} [value] */
 const orElse = (value) => () => value;
 
+/** @param {string} login @returns {Promise<number>} */
 export async function refreshCountOf(login) {
   return (await transact("readonly", (store) => store.get(login)).catch(orElse(0))) ?? 0;
 }
 
+/** @param {string} login @param {number} count */
 export function setRefreshCount(login, count) {
   return transact("readwrite", (store) => store.put(count, login)).catch(orElse());
 }

@@ -13,9 +13,12 @@ const template = document.getElementById("session-row");
 
 const RENEW_EVERY = 30_000;
 
+/** @type {SessionData[]} */
 let sessions = [];
+/** @type {OnFailure} */
 let report;
 
+/** @param {OnFailure} onFailure */
 export function prepareSessions(onFailure) {
   report = onFailure;
   others.addEventListener("click", endOthers);
@@ -27,7 +30,7 @@ export function prepareSessions(onFailure) {
 export async function loadSessions() {
   ({ sessions } = await ask("GET", "users/me/sessions"));
   // This one first, the others newest first.
-  sessions.sort((one, other) => other.current - one.current);
+  sessions.sort((one, other) => Number(other.current) - Number(one.current));
   show();
 }
 
@@ -38,15 +41,17 @@ async function renewQuietly() {
 }
 
 function show() {
-  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.session : null;
+  const active = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focused = list.contains(active) ? active?.dataset.session : null;
   list.replaceChildren(...sessions.map(row));
   list.removeAttribute("aria-busy");
   others.disabled = sessions.length < 2;
   if (focused) (list.querySelector(`[data-session="${CSS.escape(focused)}"]`) ?? title).focus();
 }
 
+/** @param {SessionData} session */
 function row(session) {
-  const made = template.content.cloneNode(true).firstElementChild;
+  const made = /** @type {any} */ (template.content.cloneNode(true)).firstElementChild;
   made.classList.toggle("current", session.current);
   made.classList.toggle("mobile", /Mobile|Android|iPhone|iPad/.test(session.agent));
   made.querySelector("strong").textContent = device(session.browser);
@@ -63,7 +68,8 @@ function row(session) {
   return made;
 }
 
-/** Address and times, each a piece that does not break; on a narrow screen they stand below each other. */
+/** Address and times, each a piece that does not break; on a narrow screen they stand below each other.
+ * @param {SessionData} session */
 function when({ address, openedAt, refreshedAt, current }) {
   const parts = [address, word("sessions.opened", { time: date(openedAt) }), current ? word("sessions.now") : active(refreshedAt)];
   return parts.filter(Boolean).map((part) => {
@@ -73,11 +79,13 @@ function when({ address, openedAt, refreshedAt, current }) {
   });
 }
 
+/** @param {string} time */
 function active(time) {
   const past = ago(time);
   return past ? word("sessions.refreshed", { time: past }) : word("sessions.justnow");
 }
 
+/** @param {SessionData} session */
 async function endOne(session) {
   const given = { browser: device(session.browser), address: session.address };
   const asked = { title: "sessions.ask.one", text: "sessions.ask.one.text", act: "sessions.ask.act", given };
@@ -103,6 +111,7 @@ async function endOthers() {
   });
 }
 
+/** @param {() => Promise<[string, Given?]>} work */
 async function ending(work) {
   others.disabled = true;
   try {

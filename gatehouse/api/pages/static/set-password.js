@@ -17,9 +17,10 @@ const ticket = location.hash.slice(1);
 // Neither the address line nor the browser's history keeps it.
 history.replaceState(null, "", location.pathname);
 
-/** The last word of this page: done, or the link is void. */
+/** The last word of this page: done, or the link is void.
+ * @param {string} title @param {string} text */
 function end(title, text, { login = false } = {}) {
-  say(document.querySelector("h1"), title);
+  say(/** @type {HTMLElement} */ (document.querySelector("h1")), title);
   say(about, text);
   form.hidden = true;
   const link = document.getElementById("to-login");
@@ -41,6 +42,7 @@ async function begin() {
   }
 }
 
+/** @param {SubmitEvent} event */
 async function set(event) {
   event.preventDefault();
   if (submit.getAttribute("aria-disabled") === "true") return;
@@ -58,6 +60,7 @@ async function set(event) {
   }
 }
 
+/** @param {Failure} failure */
 function explain(failure) {
   if (failure.code === "A0242") return end("setpass.gone", "setpass.gone.text");
   if (failure.code === "A0421") {

@@ -24,20 +24,23 @@ const ON_ITS_WAY = 2_000;
 const PUBLIC = document.body.hasAttribute("data-public");
 
 const channel = new BroadcastChannel(KEY);
+/** @type {Then[]} */
 const followers = [];
 
 /** {login, turn, remembered, access, refresh, life, until} or null.
  *
  * `login` names the login they come from, `turn` counts how often they were renewed since.
+ * @returns {Tokens | null}
  */
 export function held() {
   try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY));
+    return JSON.parse(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? "null");
   } catch {
     return null; // not written by us
   }
 }
 
+/** @param {TokenData} set @param {boolean} remembered */
 export function enter(set, remembered) {
   const login = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
   drop();
@@ -45,7 +48,8 @@ export function enter(set, remembered) {
   return tell(storeSet(set, { login, turn: 0, remembered }));
 }
 
-/** Take over a token set that did not come from here: an operation tried on the API page was a login or a refresh. */
+/** Take over a token set that did not come from here: an operation tried on the API page was a login or a refresh.
+ * @param {TokenData} set */
 export async function adopt(set) {
   const before = held();
   if (!before) return enter(set, false);
@@ -54,7 +58,8 @@ export async function adopt(set) {
   return renewed;
 }
 
-/** Delete the tokens here and in every tab that has the same, and go to the login page. */
+/** Delete the tokens here and in every tab that has the same, and go to the login page.
+ * @param {string} [reason] */
 export function leave(reason) {
   const tokens = held();
   drop();
@@ -70,7 +75,8 @@ export async function freshToken() {
   return (await renew(tokens.access))?.access ?? null;
 }
 
-/** Call an operation that needs an access token. An expired one is renewed and the call made again, once. */
+/** Call an operation that needs an access token. An expired one is renewed and the call made again, once.
+ * @type {Ask} */
 export async function ask(method, path, body) {
   let tokens = held() ?? (await toLogin());
   if (tokens.until - Date.now() < margin(tokens)) tokens = await renew(tokens.access);
@@ -83,7 +89,8 @@ export async function ask(method, path, body) {
   return call(method, path, { body, token: tokens.access });
 }
 
-/** New tokens for old, unless another tab or another call was first. */
+/** New tokens for old, unless another tab or another call was first.
+ * @param {string} stale @returns {Promise<Tokens>} */
 export function renew(stale) {
   return exclusively(async () => {
     const tokens = (await newest()) ?? (await toLogin());
@@ -102,7 +109,9 @@ export function renew(stale) {
   });
 }
 
+/** @param {string} refreshToken */
 async function refreshed(refreshToken) {
+  /** @param {number} limit */
   const send = (limit) => call("POST", "auth/refresh-token", { body: { refreshToken }, limit });
   try {
     return await send(REFRESH_LIMIT);
@@ -115,6 +124,7 @@ async function refreshed(refreshToken) {
 
 /** While the page is visible, renew before expiry; a hidden page does not keep a session alive. */
 export function keepFresh() {
+  /** @type {number | undefined} */
   let timer;
   const check = () => {
     clearTimeout(timer);
@@ -129,7 +139,8 @@ export function keepFresh() {
   check();
 }
 
-/** Called when another tab has logged in or renewed. */
+/** Called when another tab has logged in or renewed.
+ * @param {Then} follower */
 export function onTokens(follower) {
   followers.push(follower);
 }
@@ -141,6 +152,7 @@ export function reason() {
   return text;
 }
 
+/** @param {TokenData} set @param {Pick<Tokens, "login" | "turn" | "remembered">} of */
 function storeSet(set, { login, turn, remembered }) {
   const life = set.expiresIn * 1000;
   const { accessToken: access, refreshToken: refresh } = set;
@@ -154,12 +166,13 @@ async function newest() {
   const login = held()?.login;
   const turn = login ? await refreshCountOf(login) : 0;
   const end = Date.now() + ON_ITS_WAY;
-  while (held()?.login === login && held()?.turn < turn && Date.now() < end) {
+  while (held()?.login === login && (held()?.turn ?? turn) < turn && Date.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return held();
 }
 
+/** @param {Tokens} tokens */
 function store(tokens) {
   (tokens.remembered ? localStorage : sessionStorage).setItem(KEY, JSON.stringify(tokens));
 }
@@ -169,16 +182,19 @@ function drop() {
   localStorage.removeItem(KEY);
 }
 
+/** @param {Tokens} tokens */
 function tell(tokens) {
   channel.postMessage({ tokens });
   return tokens;
 }
 
-/** How long before its end a token is renewed. */
+/** How long before its end a token is renewed.
+ * @param {Tokens} tokens */
 function margin(tokens) {
   return Math.min(60_000, tokens.life / 10);
 }
 
+/** @param {string} [reason] @returns {any} */
 function toLogin(reason) {
   if (PUBLIC) {
     for (const follower of followers) follower();
@@ -190,12 +206,14 @@ function toLogin(reason) {
   return new Promise(() => {});
 }
 
+/** @type {Promise<unknown>} */
 let last = Promise.resolve();
 
 /** One at a time, in this tab and, where the browser has locks, in all of them.
  *
  * Locks need a secure context. Without them two tabs may refresh at once: the service answers both with the same
  * successor, and the tabs tell each other.
+ * @template T @param {() => Promise<T>} work @returns {Promise<T>}
  */
 function exclusively(work) {
   if (navigator.locks) return navigator.locks.request(KEY, work);

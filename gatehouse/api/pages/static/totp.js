@@ -7,7 +7,8 @@ import { make } from "./dom.js";
 import { busy } from "./fields.js";
 import { word } from "./words.js";
 
-/** Show the QR code, ask for a first code, confirm it. `confirm(code)` gives the recovery codes; `why` is said first. */
+/** Show the QR code, ask for a first code, confirm it. `confirm(code)` gives the recovery codes; `why` is said first.
+ * @param {NewTotpData} fresh @param {(code: string) => Promise<RecoveryCodesData>} confirm @param {Then} done @param {string} [why] */
 export function enrol({ secret, uri, qrCode }, confirm, done, why) {
   const code = make("input", { class: "input", id: "totp-code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 8, "aria-describedby": "totp-code-message" });
   const message = make("p", { class: "message", id: "totp-code-message", role: "alert" });
@@ -48,9 +49,11 @@ export function enrol({ secret, uri, qrCode }, confirm, done, why) {
   });
 }
 
-/** Shown once: to copy, download or print. The dialog closes only by its button. */
+/** Shown once: to copy, download or print. The dialog closes only by its button.
+ * @param {string[]} codes @param {Then} done */
 export function showCodes(codes, done) {
   const text = `Gatehouse\n${location.origin}\n\n${codes.join("\n")}\n`;
+  /** @param {string} words @param {Then} click */
   const act = (words, click) => make("button", { type: "button", class: "quiet lined", t: words, click });
   const list = make("ul", { class: "codes-list" }, codes.map((code) => make("li", {}, make("code", {}, code))));
   const close = make("button", { type: "button", class: "button", t: "codes.kept", click: () => dialog.close() });
@@ -61,6 +64,7 @@ export function showCodes(codes, done) {
   dialog.addEventListener("close", done);
 }
 
+/** @param {string} text */
 function download(text) {
   const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   make("a", { href: url, download: "gatehouse-recovery-codes.txt" }).click();

@@ -9,18 +9,23 @@ const TAGS = Object.fromEntries(names.map((name) => [name.lang.split("-")[0], na
 const LANGUAGES = Object.keys(TAGS);
 const ATTRIBUTES = { tLabel: "aria-label", tPlaceholder: "placeholder" };
 
+/** @type {WeakMap<Element, Given | undefined>} */
 const values = new WeakMap();
+/** @type {Then[]} */
 const followers = [];
 
 export let language = document.documentElement.lang.split("-")[0];
+/** @type {Record<string, string>} */
 let words = await load(language);
 
+/** @param {string} wanted */
 async function load(wanted) {
   const answer = await fetch(new URL(`words/${wanted}.json`, import.meta.url));
   return answer.json();
 }
 
-/** `{count}` is filled in, and `{count:user|users}` is the first of the two where that is one. */
+/** `{count}` is filled in, and `{count:user|users}` is the first of the two where that is one.
+ * @param {string} key @param {Given} [given] @returns {string} */
 export function word(key, given = {}) {
   return (words[key] ?? key).replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, name, one, many) => {
     if (many === undefined) return given[name] ?? whole;
@@ -28,7 +33,8 @@ export function word(key, given = {}) {
   });
 }
 
-/** Put words into an element, now and after every switch of the language. No key empties it. */
+/** Put words into an element, now and after every switch of the language. No key empties it.
+ * @param {HTMLElement} element @param {string} [key] @param {Given} [given] */
 export function say(element, key, given) {
   values.set(element, given);
   if (!key) {
@@ -40,6 +46,7 @@ export function say(element, key, given) {
   element.textContent = word(key, given);
 }
 
+/** @param {string} key */
 export function known(key) {
   return key in words;
 }
@@ -54,11 +61,13 @@ export function locale() {
   return navigator.languages.find((kind) => kind.startsWith(language)) ?? TAGS[language];
 }
 
-/** For what is more than words, such as dates: called after every switch. */
+/** For what is more than words, such as dates: called after every switch.
+ * @param {Then} follower */
 export function onLanguage(follower) {
   followers.push(follower);
 }
 
+/** @param {string} wanted */
 function following(wanted) {
   return LANGUAGES[(LANGUAGES.indexOf(wanted) + 1) % LANGUAGES.length];
 }
@@ -71,12 +80,12 @@ export async function switchLanguage() {
   document.documentElement.lang = TAGS[wanted];
   for (const name of names) name.hidden = name.lang !== TAGS[following(wanted)];
   for (const element of document.querySelectorAll("[data-t]")) {
-    element.textContent = word(element.dataset.t, values.get(element));
+    element.textContent = word(element.dataset.t ?? "", values.get(element));
   }
   for (const [name, attribute] of Object.entries(ATTRIBUTES)) {
     const selector = `[data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}]`;
     for (const element of document.querySelectorAll(selector)) {
-      element.setAttribute(attribute, word(element.dataset[name], values.get(element)));
+      element.setAttribute(attribute, word(element.dataset[name] ?? "", values.get(element)));
     }
   }
   for (const follower of followers) follower();

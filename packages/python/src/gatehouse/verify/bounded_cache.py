@@ -1,4 +1,4 @@
-"""As the server's `gatehouse.common.bounded_cache`, which is not installed here: evicts its oldest entry when it is full."""
+"""As the server's `gatehouse.common.bounded_cache`, which is not installed here: evicts its oldest entry if full."""
 
 from __future__ import annotations
 
