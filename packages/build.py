@@ -4,8 +4,7 @@
 
 - npm: `gatehouse-verify-VERSION.tgz`
 - Go: `go/`, a module proxy in a folder, with the modules `verify` and `verify/ginguard`
-- Maven: `gatehouse-spring-boot-starter-VERSION.jar`, with its `-sources.jar` and `.pom`; it is also installed into the
-  local repository of Maven, where `examples/` find it
+- Maven: `gatehouse-spring-boot-starter-VERSION.jar`, with its `-sources.jar` and `.pom`
 
 A package whose toolchain is not installed is left out, and a line says so.
 """
@@ -100,7 +99,7 @@ def module_zip(proxy: Path, module: str, version: str, folder: Path) -> Path:
 def build_spring(into: Path, version: str) -> list[Path]:
     folder = PACKAGES / "spring"
     shutil.rmtree(folder / "target", ignore_errors=True)
-    run(folder, "mvn", "--quiet", "--batch-mode", "install")  # and not `package`: the examples find it then
+    run(folder, "mvn", "--quiet", "--batch-mode", "package")
     built = [into / f"{STARTER}-{version}{ending}" for ending in (".jar", "-sources.jar")]
     for file in built:
         shutil.copyfile(folder / "target" / file.name, file)

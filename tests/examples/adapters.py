@@ -18,7 +18,8 @@ from tests.examples.shared_builds import build_step, built_once, built_package
 from tests.support.running import free_port
 
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-jar", "target/app.jar")
-MAVEN = ("mvn", "--quiet", "--batch-mode", "package")
+MAVEN = ("mvn", "--quiet", "--batch-mode", "clean", "package")
+MAVEN_TOGETHER = ("mvn", "--quiet", "--batch-mode", "--file", "..", "clean", "package")
 
 NPM_CI = ("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund")
 
@@ -37,6 +38,7 @@ class Adapter:
     build: tuple[tuple[str, ...], ...]
     run: tuple[str, ...]
     package: str = ""  # what it uses of packages/, if that must be built before
+    built_with: str = ""  # those that one build makes have the same
 
     @property
     def folder(self) -> Path:
@@ -58,8 +60,8 @@ ADAPTERS = (
     Adapter("express", ("node", "npm"), (NPM_CI,), ("node", "server.mjs"), "node"),
     Adapter("nestjs", ("node", "npm"), (NPM_CI, ("npm", "run", "build")), ("node", "dist/main.js"), "node"),
     Adapter("gin", ("go",), (("go", "build", "-o", "target/app", "."),), ("target/app",)),
-    Adapter("spring-boot", ("java", "mvn"), (MAVEN,), JAVA, "spring"),
-    Adapter("youlai-boot", ("java", "mvn"), (MAVEN,), JAVA, "spring"),
+    Adapter("spring-boot", ("java", "mvn"), (MAVEN_TOGETHER,), JAVA, built_with="spring"),
+    Adapter("youlai-boot", ("java", "mvn"), (MAVEN_TOGETHER,), JAVA, built_with="spring"),
 )
 BY_NAME = {adapter.name: adapter for adapter in ADAPTERS}
 
@@ -71,7 +73,8 @@ def build(adapter: Adapter) -> None:
         pytest.skip(" and ".join(f"{tool} is not installed" for tool in adapter.missing))
     if adapter.package:
         built_package(adapter.package)
-    with built_once(adapter.name, adapter.package or adapter.name) as needed:
+    name = adapter.built_with or adapter.name
+    with built_once(name, adapter.package or name) as needed:
         for words in adapter.build if needed else ():
             build_step(words, adapter.folder)
 

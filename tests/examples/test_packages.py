@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_a_stranger_follows_the_readme(package: str, tmp_path: Path) -> None:
         build_step(("bash", "-euc", install), service, env)
         if BUILD[package]:
             build_step(BUILD[package], service, env)
+    if package == "spring":
+        with zipfile.ZipFile(service / "target" / "billing-1.jar") as jar:
+            (starter,) = [name for name in jar.namelist() if "/gatehouse-" in name]
+            assert jar.read(starter) == (dist / Path(starter).name).read_bytes(), (
+                "another checkout has installed its own"
+            )
     if package == "go":
         modules = build_step(("go", "list", "-m", "all"), service, env)
         assert "gin-gonic" not in modules, "gin is for those who use it"
