@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatehouse.auth.perms import perms_of
 from gatehouse.management.menus import complete_menu
 from gatehouse.stores.database.menus import MenuType
 
@@ -16,34 +17,29 @@ if TYPE_CHECKING:
 class _Page(NamedTuple):
     name: str
     route_name: str  # the component's own name, by which the consoles keep it alive
-    path: str
+    subject: str  # the middle of its perms, and its path
     icon: str
-    what: str  # the middle of its perms
-    buttons: tuple[tuple[str, str], ...]
 
 
 FOLDER = "System"
-_CHANGES = (("Add", "create"), ("Edit", "update"), ("Delete", "delete"))
 _PAGES = (
-    _Page(
-        "Users",
-        "User",
-        "user",
-        "el-icon-User",
-        "user",
-        (
-            ("List", "list"),
-            *_CHANGES,
-            ("Reset password", "reset-password"),
-            ("Import", "import"),
-            ("Export", "export"),
-        ),
-    ),
-    _Page("Roles", "Role", "role", "role", "role", (("List", "list"), *_CHANGES, ("Assign menus", "assign"))),
-    _Page("Menus", "SysMenu", "menu", "menu", "menu", (("List", "list"), *_CHANGES)),
-    _Page("Departments", "Dept", "dept", "tree", "dept", (("List", "list"), *_CHANGES)),
-    _Page("Log", "Log", "log", "document", "log", (("List", "list"),)),
+    _Page("Users", "User", "user", "el-icon-User"),
+    _Page("Roles", "Role", "role", "role"),
+    _Page("Menus", "SysMenu", "menu", "menu"),
+    _Page("Departments", "Dept", "dept", "tree"),
+    _Page("Log", "Log", "log", "document"),
 )
+# The names of buttons, by the action of the perm that each carries.
+_BUTTONS = {
+    "list": "List",
+    "create": "Add",
+    "update": "Edit",
+    "delete": "Delete",
+    "reset-password": "Reset password",
+    "import": "Import",
+    "export": "Export",
+    "assign": "Assign menus",
+}
 
 # Names in the side menu where Chinese is preferred; a menu that was renamed keeps its name.
 CHINESE = {
@@ -87,8 +83,8 @@ def default_entries(now: float) -> list[dict[str, Any]]:
                 "parent": 0,
                 "name": page.name,
                 "route_name": page.route_name,
-                "route_path": page.path,
-                "component": f"system/{page.path}/index",
+                "route_path": page.subject,
+                "component": f"system/{page.subject}/index",
                 "icon": page.icon,
                 "sort": number,
                 "keep_alive": True,
@@ -98,11 +94,11 @@ def default_entries(now: float) -> list[dict[str, Any]]:
             {
                 "type": MenuType.BUTTON,
                 "parent": position,
-                "name": name,
-                "perm": f"sys:{page.what}:{action}",
+                "name": _BUTTONS[perm.rpartition(":")[2]],
+                "perm": perm,
                 "sort": sort,
             }
-            for sort, (name, action) in enumerate(page.buttons, 1)
+            for sort, perm in enumerate(perms_of(page.subject), 1)
         ]
     return [{**complete_menu(entry), "created": now} for entry in entries]
 
