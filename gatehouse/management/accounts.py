@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo
 from gatehouse.auth.sessions.profile_cache import effective_profile
-from gatehouse.management.account_change import Effects
+from gatehouse.management.account_change import AccountChanges
 from gatehouse.management.authority import Actor
 from gatehouse.management.departments import DepartmentChanges
 from gatehouse.management.menus import MenuChanges
@@ -57,13 +57,13 @@ class Accounts:
         self.departments = departments
         self.user_search = user_search
         self.menus = menus
-        self.effects = Effects(
+        self.account_changes = AccountChanges(
             transactions=transactions, outbox=outbox, state=state, sessions=sessions, audit=audit, clock=clock
         )
-        self.user_changes = UserChanges(transactions, self.effects, hashes)
-        self.role_changes = RoleChanges(self.effects)
-        self.department_changes = DepartmentChanges(self.effects)
-        self.menu_changes = MenuChanges(self.effects)
+        self.user_changes = UserChanges(transactions, self.account_changes, hashes)
+        self.role_changes = RoleChanges(self.account_changes)
+        self.department_changes = DepartmentChanges(self.account_changes)
+        self.menu_changes = MenuChanges(self.account_changes)
         self._operator = Actor(None, client=client or ClientInfo())
 
     # Users

@@ -15,7 +15,7 @@ from gatehouse.management.field_checks import check_fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.management.account_change import Effects
+    from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
@@ -26,22 +26,22 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 class DepartmentChanges:
-    def __init__(self, effects: Effects) -> None:
-        self._effects = effects
+    def __init__(self, changes: AccountChanges) -> None:
+        self._changes = changes
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
         check_fields(values, _CHECKS)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             parents = await change.transaction.department_parents()
             authority.require_department_change(actor, [values.get("parent")], parents)
-            department = await change.transaction.add_department(**{"created": self._effects.now, **values})
+            department = await change.transaction.add_department(**{"created": self._changes.now, **values})
             change.record(Event.DEPARTMENT_ADDED, department=department)
         return department
 
     async def edit(self, actor: Actor, department: int, values: dict[str, Any]) -> None:
         check_fields(values, _CHECKS)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             before = await transaction.department(department)
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
@@ -65,7 +65,7 @@ class DepartmentChanges:
 
     async def delete(self, actor: Actor, departments: Sequence[int]) -> None:
         """All of them, or none."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             authority.require_department_change(actor, departments, await transaction.department_parents())
             await transaction.delete_departments(departments)

@@ -23,7 +23,7 @@ from gatehouse.stores.database.menus import MenuType
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from gatehouse.management.account_change import Effects
+    from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
     from gatehouse.stores.database.menus import Menu
 
@@ -73,17 +73,17 @@ def visible_menus(
 
 
 class MenuChanges:
-    def __init__(self, effects: Effects) -> None:
-        self._effects = effects
+    def __init__(self, changes: AccountChanges) -> None:
+        self._changes = changes
 
     async def add(self, actor: Actor, values: dict[str, Any]) -> int:
         values = complete_menu(values)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             parent = values["parent"]
             check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
             authority.require_perms(actor, {values["perm"]} - {""})
-            menu = await transaction.add_menu(**{"created": self._effects.now, **values})
+            menu = await transaction.add_menu(**{"created": self._changes.now, **values})
             affected = await root_users(transaction, {values["perm"]} - {""})
             change.invalidate(affected)
             change.record(Event.MENU_ADDED, menu=menu, name=values["name"])
@@ -92,7 +92,7 @@ class MenuChanges:
     async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
         """Replace all values: a value that is left out is cleared."""
         values = complete_menu(values)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             before = await transaction.menu(menu)
             parent = values["parent"]
@@ -111,7 +111,7 @@ class MenuChanges:
 
     async def delete(self, actor: Actor, menu: int) -> list[int]:
         """With everything below it. Roles keep their perms, which belong to the role and not to the button."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             name = (await transaction.menu(menu)).name
             menus = await transaction.all_menus()
@@ -125,7 +125,7 @@ class MenuChanges:
 
     async def assign(self, actor: Actor, role: int, wanted: Sequence[int]) -> None:
         """Replace the menus of a role. Ids of menus that no longer exist are ignored."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [before] = await transaction.roles([role])
             menus = await transaction.all_menus()

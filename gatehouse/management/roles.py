@@ -18,7 +18,7 @@ from gatehouse.stores.errors import Missing
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from gatehouse.management.account_change import Effects
+    from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
     from gatehouse.stores.database.transactions import AccountTransaction, StoredRole
 
@@ -31,8 +31,8 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 class RoleChanges:
-    def __init__(self, effects: Effects) -> None:
-        self._effects = effects
+    def __init__(self, changes: AccountChanges) -> None:
+        self._changes = changes
 
     async def add(
         self,
@@ -47,9 +47,9 @@ class RoleChanges:
         chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
         scope = Scope(values.get("data_scope", DataScope.OWN), frozenset(chosen))
         authority.require_role_change(actor, None, RoleGrant(values["code"], frozenset(perms), scope))
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
-            role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
+            role = await transaction.add_role(**{"enabled": True, "created": self._changes.now, **values})
             await transaction.allow(role, perms)
             await transaction.replace_departments(role, chosen)
             affected = await root_users(transaction, perms)
@@ -62,7 +62,7 @@ class RoleChanges:
     ) -> None:
         """Set columns, and the chosen departments unless they are None."""
         check_fields(values, _CHECKS)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [before] = await transaction.roles([role])
             values = {name: value for name, value in values.items() if value != getattr(before, name)}
@@ -80,7 +80,7 @@ class RoleChanges:
 
     async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
         """All of them, or none; their users lose the perms."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             found = await transaction.roles(roles)
             perms = {perm for role in found for perm in role.perms}
@@ -94,7 +94,7 @@ class RoleChanges:
 
     async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         check_perms(perms)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
@@ -106,7 +106,7 @@ class RoleChanges:
 
     async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         """Take perms away, under all of their names: one that stayed would give the same."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             for perm in perms:
@@ -123,7 +123,7 @@ class RoleChanges:
         """Replace the perms of a role. One name of a perm is enough."""
         check_perms(perms)
         wanted = {names_of(perm)[0] for perm in perms}
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [before] = await transaction.roles([role])
             denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)

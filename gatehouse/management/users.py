@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.management.account_change import Change, Effects
+    from gatehouse.management.account_change import Change, AccountChanges
     from gatehouse.management.field_checks import Check
     from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
     from gatehouse.stores.database.users import NewUser
@@ -40,9 +40,9 @@ USER_CHECKS: dict[str, Check] = {
 
 
 class UserChanges:
-    def __init__(self, transactions: AccountTransactions, effects: Effects, hashes: HashPool) -> None:
+    def __init__(self, transactions: AccountTransactions, changes: AccountChanges, hashes: HashPool) -> None:
         self._transactions = transactions
-        self._effects = effects
+        self._changes = changes
         self._hashes = hashes
 
     async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = (), password: str = "") -> int:
@@ -57,7 +57,7 @@ class UserChanges:
     async def add_many(self, actor: Actor, entries: Sequence[tuple[NewUser, Sequence[int]]]) -> list[int]:
         """All of them, or none. Returns their ids."""
         added: list[int] = []
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             granted = await transaction.roles({role for _, roles in entries for role in roles})
             parents = await transaction.department_parents()
@@ -65,7 +65,7 @@ class UserChanges:
                 check_fields(asdict(new), USER_CHECKS)
                 given = tuple(grant_of(role) for role in granted if role.id in roles)
                 authority.require_user_change(actor, None, Holder(None, new.department, given), parents)
-                user = await transaction.add_user(replace(new, created=self._effects.now))
+                user = await transaction.add_user(replace(new, created=self._changes.now))
                 await transaction.replace_roles(user, roles)
                 added.append(user)
                 held = codes([role for role in granted if role.id in roles])
@@ -76,7 +76,7 @@ class UserChanges:
         """Set columns, and all roles unless they are None."""
         check_fields(values, USER_CHECKS)
         disabled = values.get("enabled") is False
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             target = await self._target(transaction, actor, user)
             values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
@@ -112,8 +112,8 @@ class UserChanges:
     async def set_password(self, actor: Actor, user: int, hashed: str) -> None:
         """Store the hash of a password that has been checked; all sessions end."""
         await self.require_can_manage(actor, user)
-        await self._effects.end_sessions_before(actor, user)
-        async with self._effects.change(actor) as change:
+        await self._changes.end_sessions_before(actor, user)
+        async with self._changes.begin(actor) as change:
             await self._target(change.transaction, actor, user)
             await change.transaction.set_user(user, password_hash=hashed)
             _password_changed(change, user)
@@ -127,8 +127,8 @@ class UserChanges:
         password while its owner changes it must win.
         """
         actor = Actor(None, client=client)  # nobody else: the trail names an actor only where that is another user
-        await self._effects.end_sessions_before(actor, user, except_session=except_session)
-        async with self._effects.change(actor) as change:
+        await self._changes.end_sessions_before(actor, user, except_session=except_session)
+        async with self._changes.begin(actor) as change:
             replaced = await change.transaction.replace_password_hash(user, checked, hashed)
             if replaced:
                 _password_changed(change, user, except_session)
@@ -137,7 +137,7 @@ class UserChanges:
     async def remove_factors(self, actor: Actor, user: int) -> list[str]:
         """Remove all second factors of a user who lost them, or none; returns which there were."""
         authority.forbid_own_account(actor, [user])
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             await self._target(change.transaction, actor, user)
             totp, passkeys = await change.transaction.remove_factors(user)
             removed = ([TOTP] if totp else []) + ([PASSKEY] if passkeys else [])
@@ -148,7 +148,7 @@ class UserChanges:
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""
         authority.forbid_own_account(actor, users)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             targets = await change.transaction.targets(users)
             parents = await change.transaction.department_parents()
             for target in targets:
@@ -169,7 +169,7 @@ class UserChanges:
         return target
 
     async def _change_roles(self, actor: Actor, user: int, named: Sequence[str], *, give: bool) -> None:
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             target = await self._target(transaction, actor, user)
             held, meant = (

@@ -15,7 +15,7 @@ import msgspec
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
 from gatehouse.common.os_user import os_user
-from gatehouse.management.account_change import EndedUser, StateEffects, new_delivery
+from gatehouse.management.account_change import EndedUser, StateUpdate, new_delivery
 from gatehouse.management.authority import IMPORT_ADDRESS
 from gatehouse.management.bootstrap import is_replaceable_admin
 from gatehouse.stores.database.audit_trail import AuditEntry
@@ -200,8 +200,8 @@ class Importer:
             if "password_hash" in change.values:
                 user_id = change.existing.user.id
                 await self._sessions.end_all(user_id, SessionEndReason.PASSWORD, IMPORT_CLIENT, change_pending=True)
-        effects = _effects(removed, decided.changed)
-        await self._outbox.deliver_now(await self._bulk.write_users(batch, new_delivery(effects, self._clock())))
+        update = _state_update(removed, decided.changed)
+        await self._outbox.deliver_now(await self._bulk.write_users(batch, new_delivery(update, self._clock())))
 
     def _entries(self, change: UserChange) -> list[AuditEntry]:
         user, values = change.existing.user.id, change.values
@@ -231,7 +231,7 @@ class Importer:
         )
 
 
-def _effects(removed: Sequence[User], changed: Sequence[UserChange]) -> StateEffects:
+def _state_update(removed: Sequence[User], changed: Sequence[UserChange]) -> StateUpdate:
     ended = [EndedUser(user.id, SessionEndReason.DELETED) for user in removed]
     for change in changed:
         if change.values.get("enabled") is False:
@@ -239,7 +239,7 @@ def _effects(removed: Sequence[User], changed: Sequence[UserChange]) -> StateEff
         elif "password_hash" in change.values:
             ended.append(EndedUser(change.existing.user.id, SessionEndReason.PASSWORD))
     users = {*(user.id for user in removed), *(change.existing.user.id for change in changed)}
-    return StateEffects(users, ended, client=IMPORT_CLIENT)
+    return StateUpdate(users, ended, client=IMPORT_CLIENT)
 
 
 def _department(row: SourceDepartment, existing: Department) -> Department:
