@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.cli import output
-from gatehouse.cli.fields import scope, scope_name, scope_options
+from gatehouse.cli.fields import require_change, scope_name, scope_options, stored_scope
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import with_service
 from gatehouse.common.wording import plural
+from gatehouse.stores.database.roles import DataScope, RoleChange
+from gatehouse.stores.database.row_changes import unset_if_none
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -33,15 +35,25 @@ def role() -> None:
 @click.option("--allow", "perms", multiple=True, metavar="PERM", help="A perm to give; may be repeated.")
 @scope_options
 @with_service
-async def add(service: Service, /, code: str, name: str | None, perms: tuple[str, ...], **given: Any) -> None:
+async def add(
+    service: Service,
+    /,
+    code: str,
+    name: str | None,
+    perms: tuple[str, ...],
+    *,
+    sort: int | None,
+    departments: tuple[int, ...],
+    data_scope: str | None,
+) -> None:
     """Add a role.
 
     \b
     Example:
       gatehouse role add AUDITOR --name "Auditor" --allow sys:log:query
     """
-    values, departments = scope(given)
-    await service.accounts.add_role(code, name or code, perms, departments or (), **values)
+    scope = stored_scope(data_scope, departments) or DataScope.OWN
+    await service.accounts.add_role(code, name or code, perms, departments, sort=sort or 0, data_scope=scope)
     echo(f"Added role {code}.")
 
 
@@ -85,7 +97,18 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
 )
 @scope_options
 @with_service
-async def edit(service: Service, /, code: str, new_code: str | None, **given: Any) -> None:
+async def edit(
+    service: Service,
+    /,
+    code: str,
+    new_code: str | None,
+    *,
+    name: str | None,
+    enabled: bool | None,
+    sort: int | None,
+    departments: tuple[int, ...],
+    data_scope: str | None,
+) -> None:
     """Change a role's code, name, sort order or data scope, or disable and enable it.
 
     \b
@@ -94,14 +117,16 @@ async def edit(service: Service, /, code: str, new_code: str | None, **given: An
       gatehouse role edit AUDITOR --disable
       gatehouse role edit AUDITOR --data-scope chosen --dept 3 --dept 4
     """
-    values, departments = scope(given)
-    asked = {"code": new_code, "name": given["name"], "enabled": given["enabled"]}
-    changes = values | {what: value for what, value in asked.items() if value is not None}
-    if not changes and departments is None:
-        raise click.UsageError("nothing to change: give at least one option")
-    await service.accounts.edit_role(code, departments, **changes)
-    changed = [*changes, *(["departments"] if departments else [])]
-    echo(f"Changed role {code}: {', '.join(sorted(changed))}.")
+    change = RoleChange(
+        code=unset_if_none(new_code),
+        name=unset_if_none(name),
+        enabled=unset_if_none(enabled),
+        sort=unset_if_none(sort),
+        data_scope=unset_if_none(stored_scope(data_scope, departments)),
+    )
+    changed = require_change(change)
+    await service.accounts.edit_role(code, change, departments or None)
+    echo(f"Changed role {code}: {', '.join(sorted([*changed, *(['departments'] if departments else [])]))}.")
 
 
 @role.command("delete")

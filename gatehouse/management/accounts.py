@@ -5,7 +5,7 @@ The rules of each change are in `users.py`, `roles.py` and `account_change.py`, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, ClientInfo
 from gatehouse.auth.sessions.profile_cache import effective_profile
@@ -15,6 +15,9 @@ from gatehouse.management.departments import DepartmentChanges
 from gatehouse.management.menus import MenuChanges
 from gatehouse.management.roles import RoleChanges
 from gatehouse.management.users import UserChanges
+from gatehouse.stores.database.departments import NewDepartment
+from gatehouse.stores.database.roles import DataScope, NewRole
+from gatehouse.stores.database.users import UserChange
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
@@ -23,9 +26,9 @@ if TYPE_CHECKING:
     from gatehouse.auth.outbox import Outbox
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.database.departments import Departments
+    from gatehouse.stores.database.departments import DepartmentChange, Departments
     from gatehouse.stores.database.menus import Menus
-    from gatehouse.stores.database.roles import Role, Roles
+    from gatehouse.stores.database.roles import Role, RoleChange, Roles
     from gatehouse.stores.database.transactions import AccountTransactions
     from gatehouse.stores.database.user_search import UserSearch
     from gatehouse.stores.database.users import NewUser, Profile, Users
@@ -78,8 +81,7 @@ class Accounts:
     async def add_user(self, new: NewUser, roles: Sequence[str] = ()) -> int:
         return await self.user_changes.add(self._operator, new, [(await self.role(code)).id for code in roles])
 
-    async def edit_user(self, username: str, /, **values: Any) -> None:
-        """Change username, nickname, avatar, department, captcha_exempt, gender, mobile or email."""
+    async def edit_user(self, username: str, values: UserChange) -> None:
         await self.user_changes.edit(self._operator, await self._id_of(username), values)
 
     async def set_password(self, username: str, hashed: str) -> None:
@@ -87,10 +89,10 @@ class Accounts:
         await self.user_changes.set_password(self._operator, await self._id_of(username), hashed)
 
     async def disable_user(self, username: str) -> None:
-        await self.user_changes.edit(self._operator, await self._id_of(username), {"enabled": False})
+        await self.user_changes.edit(self._operator, await self._id_of(username), UserChange(enabled=False))
 
     async def enable_user(self, username: str) -> None:
-        await self.user_changes.edit(self._operator, await self._id_of(username), {"enabled": True})
+        await self.user_changes.edit(self._operator, await self._id_of(username), UserChange(enabled=True))
 
     async def delete_user(self, username: str) -> None:
         await self.user_changes.delete(self._operator, [await self._id_of(username)])
@@ -116,12 +118,21 @@ class Accounts:
         return found
 
     async def add_role(
-        self, code: str, name: str, perms: Sequence[str] = (), departments: Sequence[int] = (), **values: Any
+        self,
+        code: str,
+        name: str,
+        perms: Sequence[str] = (),
+        departments: Sequence[int] = (),
+        *,
+        enabled: bool = True,
+        sort: int = 0,
+        data_scope: int = DataScope.OWN,
     ) -> None:
-        await self.role_changes.add(self._operator, {"code": code, "name": name, **values}, perms, departments)
+        new = NewRole(code, name, enabled, sort, data_scope)
+        await self.role_changes.add(self._operator, new, perms, departments)
 
-    async def edit_role(self, code: str, departments: Sequence[int] | None = None, /, **values: Any) -> None:
-        """Change code, name, enabled, sort or data_scope, and the chosen departments unless they are None."""
+    async def edit_role(self, code: str, values: RoleChange, departments: Sequence[int] | None = None) -> None:
+        """Set values, and the chosen departments unless they are None."""
         await self.role_changes.edit(self._operator, (await self.role(code)).id, values, departments)
 
     async def delete_role(self, code: str) -> None:
@@ -135,11 +146,10 @@ class Accounts:
 
     # Departments
 
-    async def add_department(self, name: str, parent: int | None, **values: Any) -> int:
-        return await self.department_changes.add(self._operator, {"name": name, "parent": parent, **values})
+    async def add_department(self, name: str, parent: int | None, *, enabled: bool = True) -> int:
+        return await self.department_changes.add(self._operator, NewDepartment(name, parent, enabled=enabled))
 
-    async def edit_department(self, department: int, **values: Any) -> None:
-        """Change name, parent, code, sort or enabled."""
+    async def edit_department(self, department: int, values: DepartmentChange) -> None:
         await self.department_changes.edit(self._operator, department, values)
 
     async def delete_department(self, department: int) -> None:

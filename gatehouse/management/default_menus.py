@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.perms import perms_of
 from gatehouse.management.menus import complete_menu
-from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.menus import Menu, MenuType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.stores.database.menus import Menu, Menus
+    from gatehouse.stores.database.menus import Menus
 
 
 class _Page(NamedTuple):
@@ -62,65 +63,61 @@ CHINESE_BUTTONS = {
 }
 
 
-def default_entries(now: float) -> list[dict[str, Any]]:
+def default_menus(now: float) -> list[Menu]:
     """In an order in which parents come first; `parent` is the position in the list."""
-    entries: list[dict[str, Any]] = [
-        {
-            "type": MenuType.FOLDER,
-            "name": FOLDER,
-            "route_name": "/system",
-            "route_path": "/system",
-            "redirect": "/system/user",
-            "icon": "system",
-            "sort": 1,
-        }
-    ]
+    folder = Menu(
+        0,
+        None,
+        FOLDER,
+        MenuType.FOLDER,
+        route_name="/system",
+        route_path="/system",
+        redirect="/system/user",
+        icon="system",
+        sort=1,
+    )
+    menus = [folder]
     for number, page in enumerate(_PAGES, 1):
-        position = len(entries)
-        entries.append(
-            {
-                "type": MenuType.PAGE,
-                "parent": 0,
-                "name": page.name,
-                "route_name": page.route_name,
-                "route_path": page.subject,
-                "component": f"system/{page.subject}/index",
-                "icon": page.icon,
-                "sort": number,
-                "keep_alive": True,
-            }
+        position = len(menus)
+        menus.append(
+            Menu(
+                0,
+                0,
+                page.name,
+                MenuType.PAGE,
+                route_name=page.route_name,
+                route_path=page.subject,
+                component=f"system/{page.subject}/index",
+                icon=page.icon,
+                sort=number,
+                keep_alive=True,
+            )
         )
-        entries += [
-            {
-                "type": MenuType.BUTTON,
-                "parent": position,
-                "name": _BUTTONS[perm.rpartition(":")[2]],
-                "perm": perm,
-                "sort": sort,
-            }
+        menus += [
+            Menu(0, position, _BUTTONS[perm.rpartition(":")[2]], MenuType.BUTTON, perm=perm, sort=sort)
             for sort, perm in enumerate(perms_of(page.subject), 1)
         ]
-    return [{**complete_menu(entry), "created": now} for entry in entries]
+    return [replace(complete_menu(menu), created=now) for menu in menus]
 
 
 async def create_default_menus(menus: Menus, now: float) -> None:
     """Into a database that has no menu: a new one, or one of release 0.1."""
-    await menus.create_all(default_entries(now))
+    await menus.create_all(default_menus(now))
 
 
 def are_untouched(menus: Sequence[Menu]) -> bool:
     """Whether these are the menus as created above, unchanged, so that an import may replace them."""
     names = {menu.id: menu.name for menu in menus}
     found = {(menu.name, menu.type, names.get(menu.parent or 0), menu.component, menu.perm) for menu in menus}
-    entries = default_entries(0)
+    defaults = default_menus(0)
     expected = {
         (
-            entry["name"],
-            entry["type"],
-            None if entry["parent"] is None else entries[entry["parent"]]["name"],
-            entry["component"],
-            entry["perm"],
+            menu.name,
+            menu.type,
+            None if menu.parent is None else defaults[menu.parent].name,
+            menu.component,
+            menu.perm,
         )
-        for entry in entries
+        for menu in defaults
     }
-    return found == expected and len(menus) == len(entries)
+    return found == expected and len(menus) == len(defaults)

@@ -5,7 +5,7 @@ The sheet is read by `transfer/xlsx.py`, and the plan carried out in `api/endpoi
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.management import authority
 from gatehouse.management.authority import Holder, grant_of
-from gatehouse.management.field_checks import check_fields
-from gatehouse.management.users import USER_CHECKS
+from gatehouse.management.users import check_user
 from gatehouse.stores.database.users import NewUser, name_key
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ def _entry(
         email=row.email,
     )
     try:
-        check_fields(asdict(new), USER_CHECKS)
+        check_user(new)
     except AccountFieldInvalid as refusal:
         raise RowInvalid(Problem.INVALID, refusal.field) from None
     roles = tuple(_role(each, context) for each in dict.fromkeys(row.roles))

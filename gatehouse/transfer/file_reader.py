@@ -212,9 +212,8 @@ def _role(origin: str, line: RoleLine) -> SourceRole:
 def _menu(origin: str, line: MenuLine) -> SourceMenu:
     if not 0 < line.id < 2**53:
         raise ValueError(f"{line.id} is not an id")
-    values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
-    checked = complete_menu({**values, "type": line.kind})
-    return SourceMenu(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
+    columns = msgspec.structs.asdict(line)
+    return SourceMenu(origin, complete_menu(Menu(type=MenuType(columns.pop("kind")), **columns)))
 
 
 def _user(origin: str, line: UserLine) -> SourceUser:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.passwords.hashing import is_supported_hash, is_within_cost_limit
 from gatehouse.management import accepted_values as policy
-from gatehouse.stores.database.users import User, name_key
+from gatehouse.stores.database.row_changes import unset_if_none, without_same
+from gatehouse.stores.database.users import User, UserChange, name_key
 from gatehouse.transfer.import_rows import Remark, printable
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class UserChange:
+class PlannedChange:
     existing: ExistingUser
-    values: dict[str, Any]
+    values: UserChange
     roles: frozenset[str] | None
 
 
@@ -60,7 +61,7 @@ class UserChange:
 class Plan:
     removed: list[ExistingUser] = field(default_factory=list)
     added: list[tuple[User, frozenset[str]]] = field(default_factory=list)
-    changed: list[UserChange] = field(default_factory=list)
+    changed: list[PlannedChange] = field(default_factory=list)
     unchanged: int = 0
     refused: list[Remark] = field(default_factory=list)
     adapted: list[Remark] = field(default_factory=list)
@@ -191,24 +192,22 @@ def _new(row: SourceUser, context: Context) -> User:
 
 
 def _compare(row: SourceUser, existing: ExistingUser, context: Context, decided: Plan) -> None:
-    given = {
-        "username": row.username,
-        "nickname": row.nickname,
-        "avatar": row.avatar,
-        "department": row.department,
-        "enabled": row.enabled,
-        "captcha_exempt": row.captcha_exempt,
-        "gender": row.gender,
-        "mobile": row.mobile,
-        "email": row.email,
-        "password_hash": row.password_hash if context.overwrite_passwords else None,
-    }
-    values = {
-        name: value for name, value in given.items() if value is not None and value != getattr(existing.user, name)
-    }
+    given = UserChange(
+        username=row.username,
+        nickname=unset_if_none(row.nickname),
+        avatar=unset_if_none(row.avatar),
+        department=unset_if_none(row.department),
+        enabled=unset_if_none(row.enabled),
+        captcha_exempt=unset_if_none(row.captcha_exempt),
+        gender=unset_if_none(row.gender),
+        mobile=unset_if_none(row.mobile),
+        email=unset_if_none(row.email),
+        password_hash=unset_if_none(row.password_hash if context.overwrite_passwords else None),
+    )
+    values = without_same(given, existing.user)
     wanted = _roles(row, existing, context)
-    if values or wanted != existing.roles:
-        decided.changed.append(UserChange(existing, values, wanted if wanted != existing.roles else None))
+    if values != UserChange() or wanted != existing.roles:
+        decided.changed.append(PlannedChange(existing, values, wanted if wanted != existing.roles else None))
     else:
         decided.unchanged += 1
 

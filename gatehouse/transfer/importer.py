@@ -8,9 +8,10 @@ end, as with every other change to accounts.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
@@ -19,9 +20,10 @@ from gatehouse.management.account_change import EndedUser, StateUpdate, new_deli
 from gatehouse.management.authority import IMPORT_ADDRESS
 from gatehouse.management.bootstrap import is_replaceable_admin
 from gatehouse.stores.database.audit_trail import AuditEntry
-from gatehouse.stores.database.departments import Department, Departments
+from gatehouse.stores.database.departments import Department, DepartmentChange, Departments
 from gatehouse.stores.database.import_batches import AddedUser, Batch, Bulk, ChangedUser
 from gatehouse.stores.database.roles import DataScope, Role, Roles
+from gatehouse.stores.database.row_changes import applied, set_columns, unset_if_none
 from gatehouse.stores.database.users import Users, name_key
 from gatehouse.transfer.factor_import import FactorImport
 from gatehouse.transfer.import_plan import Context, Plan, Seen, plan
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.database.sql_engine import Database
     from gatehouse.stores.database.users import User
     from gatehouse.stores.state.protocol import State
-    from gatehouse.transfer.import_plan import UserChange
+    from gatehouse.transfer.import_plan import PlannedChange
     from gatehouse.transfer.import_rows import Source, SourceDepartment, SourceRole, SourceUser
 
 # What the audit trail records as the client, with the operating system's name of who runs it.
@@ -197,20 +199,20 @@ class Importer:
         for user in removed:
             await self._sessions.end_all(user.id, SessionEndReason.DELETED, IMPORT_CLIENT)
         for change in decided.changed:
-            if "password_hash" in change.values:
+            if change.values.password_hash is not UNSET:
                 user_id = change.existing.user.id
                 await self._sessions.end_all(user_id, SessionEndReason.PASSWORD, IMPORT_CLIENT, change_pending=True)
         update = _state_update(removed, decided.changed)
         await self._outbox.deliver_now(await self._bulk.write_users(batch, new_delivery(update, self._clock())))
 
-    def _entries(self, change: UserChange) -> list[AuditEntry]:
+    def _entries(self, change: PlannedChange) -> list[AuditEntry]:
         user, values = change.existing.user.id, change.values
         entries = []
-        if "enabled" in values:
-            entries.append(self._entry(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, user))
-        if "password_hash" in values:
+        if values.enabled is not UNSET:
+            entries.append(self._entry(Event.USER_ENABLED if values.enabled else Event.USER_DISABLED, user))
+        if values.password_hash is not UNSET:
             entries.append(self._entry(Event.PASSWORD_CHANGED, user))
-        others = sorted(values.keys() - {"enabled", "password_hash"})
+        others = sorted(set_columns(values).keys() - {"enabled", "password_hash"})
         if others or change.roles is not None:
             detail = {"changed": others} if change.roles is None else {"changed": others, "roles": sorted(change.roles)}
             entries.append(self._entry(Event.USER_CHANGED, user, **detail))
@@ -231,12 +233,12 @@ class Importer:
         )
 
 
-def _state_update(removed: Sequence[User], changed: Sequence[UserChange]) -> StateUpdate:
+def _state_update(removed: Sequence[User], changed: Sequence[PlannedChange]) -> StateUpdate:
     ended = [EndedUser(user.id, SessionEndReason.DELETED) for user in removed]
     for change in changed:
-        if change.values.get("enabled") is False:
+        if change.values.enabled is False:
             ended.append(EndedUser(change.existing.user.id, SessionEndReason.DISABLED))
-        elif "password_hash" in change.values:
+        elif change.values.password_hash is not UNSET:
             ended.append(EndedUser(change.existing.user.id, SessionEndReason.PASSWORD))
     users = {*(user.id for user in removed), *(change.existing.user.id for change in changed)}
     return StateUpdate(users, ended, client=IMPORT_CLIENT)
@@ -244,9 +246,14 @@ def _state_update(removed: Sequence[User], changed: Sequence[UserChange]) -> Sta
 
 def _department(row: SourceDepartment, existing: Department) -> Department:
     """The department with the values of the row; values that the row leaves out stay."""
-    given = {"name": row.name, "code": row.code, "sort": row.sort, "enabled": row.enabled}
-    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(existing, parent=row.parent, **values)
+    values = DepartmentChange(
+        name=row.name,
+        parent=row.parent,
+        code=unset_if_none(row.code),
+        sort=unset_if_none(row.sort),
+        enabled=unset_if_none(row.enabled),
+    )
+    return applied(existing, values)
 
 
 def _role(row: SourceRole, existing: Role | None, known: Collection[int], now: float) -> Role:

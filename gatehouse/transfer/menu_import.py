@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -103,7 +103,7 @@ class MenuImport:
         if (new or changed or other) and not self._dry_run:
             entries = [self._entry(Event.MENU_ADDED, menu=menu.id, name=menu.name) for menu in new]
             entries += [self._entry(Event.MENU_CHANGED, menu=menu.id, name=menu.name) for menu in changed]
-            await self._bulk.write_menus([asdict(menu) for menu in [*new, *changed]], gone, other, entries)
+            await self._bulk.write_menus([*new, *changed], gone, other, entries)
         return count, remarks
 
 

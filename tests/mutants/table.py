@@ -657,7 +657,7 @@ ACCOUNTS = (
     Mutant(
         "a button carries no perm that who made it lacks",
         "gatehouse/management/menus.py",
-        '            authority.require_perms(actor, {before.perm, values["perm"]} - {""})\n',
+        '            authority.require_perms(actor, {before.perm, after.perm} - {""})\n',
         "",
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),
@@ -671,7 +671,7 @@ ACCOUNTS = (
     Mutant(
         "nobody adds a button whose perm they lack",
         "gatehouse/management/menus.py",
-        '            authority.require_perms(actor, {values["perm"]} - {""})\n',
+        '            authority.require_perms(actor, {new.perm} - {""})\n',
         "",
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),

@@ -9,8 +9,10 @@ from sqlalchemy import delete, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database import audit_trail, outbox
-from gatehouse.stores.database.departments import below
+from gatehouse.stores.database.departments import DepartmentChange, below
 from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.roles import NewRole
+from gatehouse.stores.database.row_changes import set_columns
 from gatehouse.stores.database.schema import (
     departments,
     menus,
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.database.audit_trail import AuditEntry
     from gatehouse.stores.database.departments import Department
+    from gatehouse.stores.database.menus import Menu
     from gatehouse.stores.database.outbox import Delivery, NewDelivery
     from gatehouse.stores.database.roles import Role
     from gatehouse.stores.database.sql_engine import Database
+    from gatehouse.stores.database.users import UserChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,10 @@ class AddedUser:
 
 @dataclass(frozen=True, slots=True)
 class ChangedUser:
-    """Columns of a user to set, and all of its roles unless they are None."""
+    """What to set of a user, and all of its roles unless they are None."""
 
     user: int
-    values: dict[str, Any]
+    change: UserChange
     roles: Sequence[str] | None
     entries: Sequence[AuditEntry]
 
@@ -110,13 +114,13 @@ class Bulk:
             for one in await _insert_users(db, batch.added):
                 links += [{"user": one.user.id, "role": role_ids[code]} for code in one.roles]
                 entries.append(one.entry)
-            for change in batch.changed:
-                if change.values:
-                    await db.execute(update(users).where(users.c.id == change.user).values(**change.values))
-                if change.roles is not None:
-                    await db.execute(delete(user_roles).where(user_roles.c.user == change.user))
-                    links += [{"user": change.user, "role": role_ids[code]} for code in change.roles]
-                entries += change.entries
+            for changed in batch.changed:
+                if columns := set_columns(changed.change):
+                    await db.execute(update(users).where(users.c.id == changed.user).values(**columns))
+                if changed.roles is not None:
+                    await db.execute(delete(user_roles).where(user_roles.c.user == changed.user))
+                    links += [{"user": changed.user, "role": role_ids[code]} for code in changed.roles]
+                entries += changed.entries
             if links:
                 await db.execute(insert(user_roles), links)
             await _record(db, entries)
@@ -126,18 +130,12 @@ class Bulk:
         """Insert or update each role by its code, perms included."""
         async with self._database.writing() as db:
             for role in wanted:
-                values: dict[str, Any] = {
-                    "name": role.name,
-                    "enabled": role.enabled,
-                    "sort": role.sort,
-                    "data_scope": role.data_scope,
-                    "created": role.created,
-                }
+                columns = asdict(NewRole(role.code, role.name, role.enabled, role.sort, role.data_scope, role.created))
                 number = await db.scalar(select(roles.c.id).where(roles.c.code == role.code))
                 if number is None:
-                    number = new_id(await db.execute(insert(roles).values(code=role.code, **values)))
+                    number = new_id(await db.execute(insert(roles).values(**columns)))
                 else:
-                    await db.execute(update(roles).where(roles.c.id == number).values(**values))
+                    await db.execute(update(roles).where(roles.c.id == number).values(**columns))
                     await db.execute(delete(role_perms).where(role_perms.c.role == number))
                     await db.execute(delete(role_departments).where(role_departments.c.role == number))
                 if role.perms:
@@ -161,20 +159,16 @@ class Bulk:
                 if one.id not in known:
                     await db.execute(insert(departments).values(id=one.id, name=one.name))
             for one in wanted:
-                values = {
-                    "name": one.name,
-                    "parent": one.parent,
-                    "code": one.code,
-                    "sort": one.sort,
-                    "enabled": one.enabled,
-                }
-                await db.execute(update(departments).where(departments.c.id == one.id).values(**values))
+                values = DepartmentChange(
+                    name=one.name, parent=one.parent, code=one.code, sort=one.sort, enabled=one.enabled
+                )
+                await db.execute(update(departments).where(departments.c.id == one.id).values(**set_columns(values)))
             await _skip_used_ids(db, "departments")
             await _record(db, entries)
 
     async def write_menus(
         self,
-        wanted: Sequence[dict[str, Any]],
+        wanted: Sequence[Menu],
         gone: Sequence[int],
         assigned: Mapping[str, Iterable[int]],
         entries: Sequence[AuditEntry],
@@ -186,10 +180,10 @@ class Bulk:
             known = set(await db.scalars(select(menus.c.id)))
             # As with departments: all are inserted before the parents are set.
             for one in wanted:
-                if one["id"] not in known:
-                    await db.execute(insert(menus).values(**{**one, "parent": None}))
+                if one.id not in known:
+                    await db.execute(insert(menus).values(**asdict(replace(one, parent=None))))
             for one in wanted:
-                await db.execute(update(menus).where(menus.c.id == one["id"]).values(**one))
+                await db.execute(update(menus).where(menus.c.id == one.id).values(**asdict(one)))
             await _skip_used_ids(db, "menus")
             shown = set(await db.scalars(select(menus.c.id).where(menus.c.type != MenuType.BUTTON.value)))
             for code, ids in assigned.items():
@@ -210,8 +204,8 @@ async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list
         await _skip_used_ids(db, "users")
     for one in added:
         if not one.user.id:
-            values = {name: value for name, value in _row(one.user).items() if name != "id"}
-            number = new_id(await db.execute(insert(users).values(**values)))
+            new = {name: value for name, value in _row(one.user).items() if name != "id"}
+            number = new_id(await db.execute(insert(users).values(**new)))
             inserted.append(replace(one, user=replace(one.user, id=number)))
     return [replace(one, entry=one.entry._replace(user=one.user.id)) for one in inserted]
 

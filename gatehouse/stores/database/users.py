@@ -6,11 +6,13 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import and_, bindparam, case, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database.departments import require_department
 from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.row_changes import RowChange, set_columns
 from gatehouse.stores.database.schema import (
     departments,
     menus,
@@ -75,6 +77,19 @@ class NewUser:
     gender: int = 0
     mobile: str = ""
     email: str = ""
+
+
+class UserChange(RowChange, frozen=True, kw_only=True):
+    username: str | UnsetType = UNSET
+    nickname: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+    department: int | UnsetType = UNSET
+    password_hash: str | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    captcha_exempt: bool | UnsetType = UNSET
+    gender: int | UnsetType = UNSET
+    mobile: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
 
 
 class RoleDataScope(NamedTuple):
@@ -264,16 +279,17 @@ async def insert_user(db: AsyncConnection, new: NewUser) -> int:
     return new_id(result)
 
 
-async def update_user(db: AsyncConnection, user: int, **values: Any) -> None:
-    """Set columns of one user; `username` sets the key it is looked up by too."""
-    if "username" in values:
-        values["name_key"] = name_key(values["username"])
-    if "department" in values:
-        await require_department(db, values["department"])
+async def update_user(db: AsyncConnection, user: int, change: UserChange) -> None:
+    """A new username is also the key that the user is looked up by."""
+    columns = set_columns(change)
+    if change.username is not UNSET:
+        columns["name_key"] = name_key(change.username)
+    if change.department is not UNSET:
+        await require_department(db, change.department)
     try:
-        result = await db.execute(update(users).where(users.c.id == user).values(**values))
+        result = await db.execute(update(users).where(users.c.id == user).values(**columns))
     except IntegrityError:
-        raise Duplicate(f"there is a user {values['username']!r} already") from None
+        raise Duplicate(f"there is a user {change.username!r} already") from None
     if result.rowcount == 0:
         raise Missing(f"there is no user {user}")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
 
 from gatehouse.api.contract.console.profile import OwnPasswordBody, ProfileBody, ProfileData
 from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number
 from gatehouse.api.http.response import Response, success
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
+from gatehouse.stores.database.row_changes import unset_if_none
+from gatehouse.stores.database.users import UserChange
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -48,14 +52,13 @@ class ProfileEndpoints:
 
     async def edit(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(ProfileBody)
-        given: dict[str, Any] = {
-            "nickname": body.nickname,
-            "avatar": body.avatar if body.avatar != self._default_avatar else None,
-            "gender": None if body.gender is None else number("gender", body.gender),
-            "mobile": body.mobile,
-            "email": body.email,
-        }
-        values = {name: value for name, value in given.items() if value is not None}
+        values = UserChange(
+            nickname=unset_if_none(body.nickname),
+            avatar=unset_if_none(body.avatar if body.avatar != self._default_avatar else None),
+            gender=UNSET if body.gender is None else number("gender", body.gender),
+            mobile=unset_if_none(body.mobile),
+            email=unset_if_none(body.email),
+        )
         await self._accounts.user_changes.edit(actor_of(request, principal), principal.claims.user, values)
         return success(language=request.language)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gatehouse.api.contract.console.options import OptionData
 from gatehouse.api.contract.console.roles import RoleBody, RoleForm, RoleRow
@@ -13,7 +13,8 @@ from gatehouse.api.endpoints.console.actor import actor_of
 from gatehouse.api.endpoints.console.formats import console_time, number, parse_id
 from gatehouse.api.http.response import Response, success
 from gatehouse.management.authority import grant_of, lack_to_grant
-from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.roles import DataScope, NewRole, RoleChange
+from gatehouse.stores.database.row_changes import applied
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -91,13 +92,15 @@ class RoleEndpoints:
         return success([str(department) for department in role.departments], request.language)
 
     async def add(self, request: Request, principal: Principal) -> Response:
-        values, departments = await self._given(request, principal)
-        await self._changes.add(actor_of(request, principal), values, departments=departments or ())
+        body = await request.fields(RoleBody)
+        new = applied(NewRole(body.code, body.name), await self._role_change(body, principal))
+        await self._changes.add(actor_of(request, principal), new, departments=_department_ids(body) or ())
         return success(language=request.language)
 
     async def edit(self, request: Request, principal: Principal) -> Response:
-        role, (values, departments) = request.path_id(), await self._given(request, principal)
-        await self._changes.edit(actor_of(request, principal), role, values, departments)
+        role, body = request.path_id(), await request.fields(RoleBody)
+        values = await self._role_change(body, principal)
+        await self._changes.edit(actor_of(request, principal), role, values, _department_ids(body))
         return success(language=request.language)
 
     async def delete(self, request: Request, principal: Principal) -> Response:
@@ -107,22 +110,27 @@ class RoleEndpoints:
     async def _sorted(self) -> list[Role]:
         return sorted(await self._roles.all(), key=lambda role: (role.sort, role.id))
 
-    async def _given(self, request: Request, principal: Principal) -> tuple[dict[str, Any], list[int] | None]:
-        """Columns, and the chosen departments unless the body says nothing of them."""
-        body = await request.fields(RoleBody)
-        values: dict[str, Any] = {"name": body.name.strip(), "code": body.code.strip()}
-        if body.sort is not UNSET:
-            values["sort"] = number("sort", body.sort or 0)
-        if body.status is not UNSET and body.status is not None:
-            values["enabled"] = bool(number("status", body.status))
-        if body.dataScope is not UNSET and body.dataScope not in {None, ""}:
-            scope = number("dataScope", body.dataScope or 0)
-            values["data_scope"] = _stored_scope(
-                scope, await self._console_versions.of_session(principal.claims.session)
-            )
-        if body.deptIds is UNSET:
-            return values, None
-        return values, [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
+    async def _role_change(self, body: RoleBody, principal: Principal) -> RoleChange:
+        return RoleChange(
+            name=body.name.strip(),
+            code=body.code.strip(),
+            sort=UNSET if body.sort is UNSET else number("sort", body.sort or 0),
+            enabled=UNSET if body.status is UNSET or body.status is None else bool(number("status", body.status)),
+            data_scope=await self._data_scope(body, principal),
+        )
+
+    async def _data_scope(self, body: RoleBody, principal: Principal) -> int | UnsetType:
+        if body.dataScope in {UNSET, None, ""}:
+            return UNSET
+        scope = number("dataScope", body.dataScope or 0)
+        return _stored_scope(scope, await self._console_versions.of_session(principal.claims.session))
+
+
+def _department_ids(body: RoleBody) -> list[int] | None:
+    """None: the body says nothing of them."""
+    if body.deptIds is UNSET:
+        return None
+    return [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
 
 
 def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:
