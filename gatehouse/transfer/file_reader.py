@@ -1,4 +1,7 @@
-"""Reads accounts from JSON Lines or CSV. Twice: departments and roles first, so lines may be in any order."""
+"""Reads accounts from JSON Lines, CSV or the console's sheet of users.
+
+Lines are read twice: departments and roles first, so they may be in any order.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,8 @@ from gatehouse.transfer.import_rows import (
     SourceRole,
     SourceUser,
 )
+from gatehouse.transfer.user_sheet import is_header, read_user_sheet
+from gatehouse.transfer.xlsx import SheetInvalid
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -50,8 +55,10 @@ class UserFile:
     skipped = 0
 
     def __init__(self, path: Path, file_format: FileFormat | None = None) -> None:
-        self._lines = _from_csv if (file_format or format_of(path)) is FileFormat.CSV else _from_jsonl
+        file_format = file_format or format_of(path)
+        self._lines = _from_csv if file_format is FileFormat.CSV else _from_jsonl
         self._path = path
+        self._sheet: list[SourceUser] | None = None
         self._departments: dict[int, SourceDepartment] = {}
         self._roles: dict[str, SourceRole] = {}
         self._menus: dict[int, SourceMenu] = {}
@@ -59,7 +66,17 @@ class UserFile:
         self._users = 0
         self.refused: list[Remark] = []
         self.adapted: list[Remark] = []
+        if file_format is FileFormat.XLSX or (file_format is FileFormat.CSV and _is_sheet(path)):
+            self._sheet = self._read_sheet()
         self._read_all_but_users()
+
+    def _read_sheet(self) -> list[SourceUser]:
+        try:
+            rows, formulas = read_user_sheet(self._path.read_bytes())
+        except SheetInvalid as problem:
+            raise ValueError(f"{self._path.name}: {problem}") from None
+        self.refused += [refusal.remark for refusal in formulas]
+        return rows
 
     def _read_all_but_users(self) -> None:
         for origin, line in self._read():
@@ -67,7 +84,7 @@ class UserFile:
                 match line:
                     case Remark():
                         self.refused.append(line)
-                    case UserLine():
+                    case SourceUser():
                         self._users += 1
                     case DepartmentLine():
                         _add_once(self._departments, line.id, _department(origin, line))
@@ -99,22 +116,26 @@ class UserFile:
 
     async def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
         batch: list[SourceUser] = []
-        for origin, line in self._read():
-            if isinstance(line, UserLine):
-                batch.append(_user(origin, line))
+        for _, line in self._read():
+            if isinstance(line, SourceUser):
+                batch.append(line)
             if len(batch) == BATCH:
                 yield len(batch), batch
                 batch = []
         if batch:
             yield len(batch), batch
 
-    def _read(self) -> Iterator[tuple[str, Line | Remark]]:
+    def _read(self) -> Iterator[tuple[str, SourceUser | Line | Remark]]:
         """Every line, or why it cannot be read."""
+        if self._sheet is not None:
+            yield from ((row.origin, row) for row in self._sheet)
+            return
         for number, read in self._lines(self._path):
             origin = f"line {number}"
             if isinstance(read, dict):
                 try:
-                    yield origin, _line(read)
+                    line = _line(read)
+                    yield origin, _user(origin, line) if isinstance(line, UserLine) else line
                 except (msgspec.ValidationError, ValueError) as problem:
                     yield origin, Remark(origin, str(problem))
             else:
@@ -132,6 +153,12 @@ def _from_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
                 yield number, "not JSON"
                 continue
             yield number, value if isinstance(value, dict) else "not a JSON object"
+
+
+def _is_sheet(path: Path) -> bool:
+    """Whether a CSV file has the columns of the console's template, and not those of an export."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return is_header(next(csv.reader([file.readline()]), []))
 
 
 def _from_csv(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -229,7 +256,7 @@ def _user(origin: str, line: UserLine) -> SourceUser:
         enabled=fields.get("enabled"),
         captcha_exempt=fields.get("captcha_exempt"),
         created=fields.get("created"),
-        roles=frozenset(fields["roles"]) if "roles" in fields else None,
+        roles=tuple(dict.fromkeys(fields["roles"])) if "roles" in fields else None,
         gender=fields.get("gender"),
         mobile=fields.get("mobile"),
         email=fields.get("email"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -19,6 +20,27 @@ class Remark(NamedTuple):
 
     origin: str
     text: str
+
+
+class Problem(StrEnum):
+    """Why a row of users is refused, by the codes of the console's report."""
+
+    NO_NAME = "no_name"
+    INVALID = "invalid"
+    TAKEN = "taken"
+    TWICE = "twice"
+    NO_DEPARTMENT = "no_department"
+    NO_ROLE = "no_role"
+    NOT_GRANTED = "not_granted"
+    NOT_PLACED = "not_placed"
+    FORMULA = "formula"
+
+
+class Refusal(NamedTuple):
+    line: int
+    problem: Problem
+    about: str  # the field, or what was given
+    remark: Remark  # for the command line
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +80,13 @@ class SourceUser:
     enabled: bool | None = None
     captcha_exempt: bool | None = None
     created: float | None = None
-    roles: frozenset[str] | None = None
+    roles: tuple[str, ...] | None = None
     gender: int | None = None
     mobile: str | None = None
     email: str | None = None
+    line: int = 0  # in a file
+    department_name: str = ""  # its id, code or name, as a sheet has it
+    role_names: tuple[str, ...] = ()  # their codes or names
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from gatehouse.stores.database.roles import DataScope, Role, Roles
 from gatehouse.stores.database.row_changes import applied, set_columns, unset_if_none
 from gatehouse.stores.database.users import Users, name_key
 from gatehouse.transfer.factor_import import FactorImport
-from gatehouse.transfer.import_plan import Context, Plan, Seen, plan
+from gatehouse.transfer.import_plan import Context, Plan, UserPlanner
 from gatehouse.transfer.import_rows import ImportCount, Summary, cut_cycles, moved_to_top
 from gatehouse.transfer.menu_import import MenuImport
 
@@ -79,15 +79,22 @@ class Importer:
         """`progress` is called with the number of user rows done, and their total."""
         self._replaceable_admin = await self._untouched_administrator()
         departments, root = await self._import_departments(await source.departments())
-        codes = await self._import_roles(await source.roles())
+        roles = await self._import_roles(await source.roles())
         import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
         self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
         await self._invalidate_root_users()
-        context = Context(departments, root, codes, source.source_roles, self._overwrite_passwords, self._clock())
-        total, done, seen = await source.count(), 0, Seen()
+        context = Context(
+            departments=departments,
+            roles=roles,
+            default_department=root,
+            now=self._clock(),
+            source_roles=source.source_roles,
+            overwrite_passwords=self._overwrite_passwords,
+        )
+        total, done, planner = await source.count(), 0, UserPlanner(context)
         async for read, rows in source.users():
-            await self._import_users(rows, context, seen)
+            await self._import_users(rows, planner)
             done += read
             if progress:
                 progress(done, total)
@@ -106,8 +113,8 @@ class Importer:
         existing = await self._bulk.existing([], [profile.user.id]) if is_replaceable_admin(profile) else ()
         return existing[0] if existing else None
 
-    async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[frozenset[int], int]:
-        """The ids of all departments there will be, and the one for users without any."""
+    async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[dict[int, Department], int]:
+        """All departments there will be, by id, and the one for users without any."""
         existing = {one.id: one for one in await self._departments.all()}
         parents = {one.id: one.parent for one in existing.values()} | {row.id: row.parent for row in rows}
         cut = cut_cycles(parents, [row.id for row in rows])
@@ -119,18 +126,16 @@ class Importer:
         self._summary.departments = ImportCount(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
+        wanted = [_department(row, existing.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]]
         if entries and not self._dry_run:
-            wanted = [
-                _department(row, existing.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]
-            ]
             await self._bulk.write_departments(wanted, entries)
             if switched:
                 await self._state.raise_epochs(await self._bulk.people_below(switched), self._clock())
         tops = [row.id for row in rows if row.parent is None]
-        return frozenset(existing) | {row.id for row in rows}, min(tops or existing)
+        return existing | {one.id: one for one in wanted}, min(tops or existing)
 
-    async def _import_roles(self, rows: Sequence[SourceRole]) -> frozenset[str]:
-        """The codes of all roles there will be."""
+    async def _import_roles(self, rows: Sequence[SourceRole]) -> dict[str, Role]:
+        """All roles there will be, by code."""
         existing = {role.code: role for role in await self._roles.all()}
         known = {one.id for one in await self._departments.all()}
         wanted = [_role(row, existing.get(row.code), known, self._clock()) for row in rows]
@@ -143,19 +148,19 @@ class Importer:
             await self._bulk.write_roles([*new, *changed], entries)
             for role in changed:
                 await self._state.raise_epochs(await self._roles.holders(existing[role.code].id), self._clock())
-        return frozenset(existing) | {role.code for role in wanted}
+        return existing | {role.code: role for role in wanted}
 
     async def _invalidate_root_users(self) -> None:
         """They have every perm that roles and menus carry, so their profiles change with both."""
         if not self._dry_run and (root := await self._roles.by_code(ROOT)):
             await self._state.raise_epochs(await self._roles.holders(root.id), self._clock())
 
-    async def _import_users(self, rows: Sequence[SourceUser], context: Context, seen: Seen) -> None:
+    async def _import_users(self, rows: Sequence[SourceUser], planner: UserPlanner) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
         existing_users = [
             existing for existing in await self._bulk.existing(keys, ids) if existing.user.id != self._gone
         ]
-        decided = plan(rows, existing_users, context, seen, self._replaceable_admin)
+        decided = planner.plan(rows, existing_users, self._replaceable_admin)
         self._count(decided)
         if not self._dry_run and (decided.added or decided.changed):
             await self._write(decided)
@@ -170,7 +175,7 @@ class Importer:
         count.added += len(decided.added)
         count.changed += len(decided.changed)
         count.unchanged += decided.unchanged
-        self._summary.refused += decided.refused
+        self._summary.refused += [refusal.remark for refusal in decided.refused]
         self._summary.adapted += decided.adapted
 
     async def _write(self, decided: Plan) -> None:
@@ -179,9 +184,12 @@ class Importer:
             removed=[self._entry(Event.USER_DELETED, user.id, username=user.username) for user in removed],
             added=[
                 AddedUser(
-                    user, sorted(roles), self._entry(Event.USER_ADDED, username=user.username, roles=sorted(roles))
+                    number,
+                    new,
+                    sorted(roles),
+                    self._entry(Event.USER_ADDED, username=new.username, roles=sorted(roles)),
                 )
-                for user, roles in decided.added
+                for number, new, roles in decided.added
             ],
             changed=[
                 ChangedUser(

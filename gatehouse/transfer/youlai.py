@@ -175,7 +175,7 @@ class Youlai:
             existing = [row for row in rows if not _is_deleted(row)]
             self.skipped += len(rows) - len(existing)
             roles = await self._roles_by_user(rows[0]["id"], rows[-1]["id"])
-            yield len(rows), [_user(row, frozenset(roles.get(_key(row), ()))) for row in existing]
+            yield len(rows), [_user(row, tuple(sorted(roles.get(_key(row), ())))) for row in existing]
 
     async def _roles_by_user(self, first: object, last: object) -> dict[int, set[str]]:
         """Role codes by user id. Roles that were deleted or refused are left out."""
@@ -203,7 +203,7 @@ def _is_deleted(row: dict[str, Any]) -> bool:
     return "deleted" in row and number(row["deleted"]) != 0
 
 
-def _user(row: dict[str, Any], roles: frozenset[str]) -> SourceUser:
+def _user(row: dict[str, Any], roles: tuple[str, ...]) -> SourceUser:
     return SourceUser(
         origin=f"sys_user {row['id']} {row['username']!r}",
         id=_key(row),

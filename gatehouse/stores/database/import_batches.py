@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
@@ -24,7 +24,7 @@ from gatehouse.stores.database.schema import (
     users,
 )
 from gatehouse.stores.database.sql_engine import new_id
-from gatehouse.stores.database.users import User, name_key
+from gatehouse.stores.database.users import User, user_columns
 from gatehouse.stores.errors import Duplicate
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.database.outbox import Delivery, NewDelivery
     from gatehouse.stores.database.roles import Role
     from gatehouse.stores.database.sql_engine import Database
-    from gatehouse.stores.database.users import UserChange
+    from gatehouse.stores.database.users import NewUser, UserChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,10 @@ class ExistingUser:
 
 @dataclass(frozen=True, slots=True)
 class AddedUser:
-    """A user to insert; with id 0 the database assigns one, which is put into `entry`."""
+    """A user to insert; without an id the database assigns one, which is put into `entry`."""
 
-    user: User
+    id: int | None
+    new: NewUser
     roles: Sequence[str]
     entry: AuditEntry
 
@@ -111,9 +112,9 @@ class Bulk:
             entries = list(batch.removed)
             await db.execute(delete(users).where(users.c.id.in_([entry.user for entry in batch.removed])))
             links: list[dict[str, int]] = []
-            for one in await _insert_users(db, batch.added):
-                links += [{"user": one.user.id, "role": role_ids[code]} for code in one.roles]
-                entries.append(one.entry)
+            for number, one in await _insert_users(db, batch.added):
+                links += [{"user": number, "role": role_ids[code]} for code in one.roles]
+                entries.append(one.entry._replace(user=number))
             for changed in batch.changed:
                 if columns := set_columns(changed.change):
                     await db.execute(update(users).where(users.c.id == changed.user).values(**columns))
@@ -196,22 +197,15 @@ class Bulk:
             await _record(db, entries)
 
 
-async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list[AddedUser]:
-    """Insert, and return with the ids that the database has given."""
-    inserted = [one for one in added if one.user.id]
+async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list[tuple[int, AddedUser]]:
+    """Insert them; each with its id."""
+    inserted = [(one.id, one) for one in added if one.id]
     if inserted:
-        await db.execute(insert(users), [_row(one.user) for one in inserted])
+        await db.execute(insert(users), [{"id": number, **user_columns(one.new)} for number, one in inserted])
         await _skip_used_ids(db, "users")
-    for one in added:
-        if not one.user.id:
-            new = {name: value for name, value in _row(one.user).items() if name != "id"}
-            number = new_id(await db.execute(insert(users).values(**new)))
-            inserted.append(replace(one, user=replace(one.user, id=number)))
-    return [replace(one, entry=one.entry._replace(user=one.user.id)) for one in inserted]
-
-
-def _row(user: User) -> dict[str, Any]:
-    return {**asdict(user), "name_key": name_key(user.username)}
+    return inserted + [
+        (new_id(await db.execute(insert(users).values(**user_columns(one.new)))), one) for one in added if not one.id
+    ]
 
 
 async def _record(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:

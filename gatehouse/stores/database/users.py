@@ -270,10 +270,14 @@ async def replace_password_hash(db: AsyncConnection, user: int, old: str, new: s
     return result.rowcount == 1
 
 
+def user_columns(new: NewUser) -> dict[str, Any]:
+    return {**asdict(new), "name_key": name_key(new.username)}
+
+
 async def insert_user(db: AsyncConnection, new: NewUser) -> int:
     await require_department(db, new.department)
     try:
-        result = await db.execute(insert(users).values(**asdict(new), name_key=name_key(new.username)))
+        result = await db.execute(insert(users).values(**user_columns(new)))
     except IntegrityError:
         raise Duplicate(f"there is a user {new.username!r} already") from None
     return new_id(result)

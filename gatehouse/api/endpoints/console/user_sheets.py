@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING
 
 from gatehouse.api.contract.console.users import XLSX, ImportedUser, ImportQuery, ImportReport, UserQuery
@@ -16,26 +15,23 @@ from gatehouse.api.http.response import Response, raw_response, success
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
-from gatehouse.management.user_import import (
-    ImportContext,
-    ImportPlan,
-    ImportRow,
-    Problem,
-    RefusedRow,
-    plan_import,
-)
+from gatehouse.stores.database.import_batches import Bulk
+from gatehouse.stores.database.users import name_key
 from gatehouse.stores.errors import Missing
-from gatehouse.transfer.xlsx import Formula, SheetInvalid, write_sheet
-from gatehouse.transfer.xlsx_process import read_sheet_apart
+from gatehouse.transfer.import_plan import Context, UserPlanner
+from gatehouse.transfer.import_rows import Problem
+from gatehouse.transfer.user_sheet import COLUMNS, read_user_sheet
+from gatehouse.transfer.xlsx import SheetInvalid, write_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
     from gatehouse.stores.database.user_search import ListedUser
-    from gatehouse.transfer.xlsx import Cell
+    from gatehouse.transfer.import_plan import PlannedUser
+    from gatehouse.transfer.import_rows import Refusal
 
 EXPORT_MAX = 100_000
 # Rows of one transaction: the database must not be held for long.
@@ -44,18 +40,8 @@ BATCH = 200
 SHEETS_WAITING = 4
 PREVIEWED = 100
 
-# The columns of the template; an export has two more.
-_COLUMNS = (
-    ("Username", "用户名"),
-    ("Nickname", "昵称"),
-    ("Gender", "性别"),
-    ("Mobile", "手机号码"),
-    ("Email", "邮箱"),
-    ("Department", "部门"),
-    ("Roles", "角色"),
-)
-_EXPORTED = (*_COLUMNS, ("Status", "状态"), ("Created", "创建时间"))
-_COMMA = re.compile("[,，、]")
+# An export has two columns more than the template.
+_EXPORTED = (*COLUMNS, ("Status", "状态"), ("Created", "创建时间"))
 _GENDERS = (("unknown", "未知"), ("male", "男"), ("female", "女"))
 _STATES = (("disabled", "禁用"), ("enabled", "启用"))
 
@@ -79,6 +65,7 @@ class UserSheetEndpoints:
     def __init__(self, service: Service) -> None:
         self._accounts = service.accounts
         self._search = service.accounts.user_search
+        self._bulk = Bulk(service.database)
         self._authenticate = service.authenticator.authenticate
         self._audit = service.audit
         self._sheet_lock = FairLock(SHEETS_WAITING)
@@ -87,7 +74,7 @@ class UserSheetEndpoints:
         return {"user_template": self.template, "export_users": self.export, "import_users": self.import_users}
 
     async def template(self, request: Request, _principal: Principal) -> Response:
-        header = [names[request.language == "zh"] for names in _COLUMNS]
+        header = [names[request.language == "zh"] for names in COLUMNS]
         async with self._sheet_lock:
             return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
 
@@ -107,18 +94,19 @@ class UserSheetEndpoints:
         content = await request.upload("file")
         async with self._sheet_lock:
             try:
-                cells = await asyncio.to_thread(read_sheet_apart, content, len(_COLUMNS))
+                rows, formulas = await asyncio.to_thread(read_user_sheet, content)
             except SheetInvalid as problem:
                 raise FieldInvalid("file", str(problem)) from None
-            rows, formulas = _rows(cells)
             principal = await self._authorize_again(request, "sys:user:import")
-            context = await self._import_context(request, principal, query.deptId, rows)
-            plan = plan_import(rows, context)
-            for start in range(0, 0 if query.preview else len(plan.added), BATCH):
-                await self._accounts.user_changes.add_many(context.actor, plan.added[start : start + BATCH])
+            context = await self._import_context(request, principal, query.deptId)
+            existing = await self._bulk.existing([name_key(row.username) for row in rows], [])
+            plan = UserPlanner(context).plan(rows, existing)
+            entries = [(new, [context.roles[code].id for code in codes]) for _, new, codes in plan.added]
+            for start in range(0, 0 if query.preview else len(entries), BATCH):
+                await self._accounts.user_changes.add_many(context.actor, entries[start : start + BATCH])
         refused = sorted([*plan.refused, *formulas])
         words = [_words(refusal, request.language) for refusal in refused]
-        users = _preview(plan, context) if query.preview else []
+        users = [_preview(each, context) for each in plan.added[:PREVIEWED]] if query.preview else []
         return success(ImportReport(SUCCESS, len(plan.added), len(refused), words, users), request.language)
 
     async def _authorize_again(self, request: Request, perm: str) -> Principal:
@@ -128,46 +116,25 @@ class UserSheetEndpoints:
             raise NotAllowed(f"user {principal.claims.user} has lost {perm} meanwhile")
         return principal
 
-    async def _import_context(
-        self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
-    ) -> ImportContext:
-        departments = await self._accounts.departments.all()
+    async def _import_context(self, request: Request, principal: Principal, department: int | None) -> Context:
+        departments = {one.id: one for one in await self._accounts.departments.all()}
         chosen = department or principal.profile.user.department
-        if all(one.id != chosen for one in departments):
+        if chosen not in departments:
             raise Missing(f"there is no department {chosen}")
-        return ImportContext(
-            actor=actor_of(request, principal),
+        return Context(
             departments=departments,
-            roles=await self._accounts.roles.all(),
-            taken=frozenset(await self._search.taken([row.username for row in rows])),
+            roles={role.code: role for role in await self._accounts.roles.all()},
             default_department=chosen,
+            now=0,  # the transaction that adds them sets the time
+            actor=actor_of(request, principal),
+            strict=True,
         )
 
 
-def _preview(plan: ImportPlan, context: ImportContext) -> list[ImportedUser]:
-    departments = {one.id: one.name for one in context.departments}
-    roles = {role.id: role.name for role in context.roles}
-    return [
-        ImportedUser(new.username, new.nickname, departments[new.department], [roles[role] for role in granted])
-        for new, granted in plan.added[:PREVIEWED]
-    ]
-
-
-def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RefusedRow]]:
-    """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
-    if not cells or [str(cell).casefold() for cell in cells[0]] not in [
-        [names[language].casefold() for names in _COLUMNS] for language in (0, 1)
-    ]:
-        raise FieldInvalid("file", "its first row is not that of the template")
-    rows, formulas = [], []
-    for number, row in enumerate(cells[1:], 2):
-        if any(isinstance(cell, Formula) for cell in row):
-            formulas.append(RefusedRow(number, Problem.FORMULA))
-        elif any(row):
-            username, nickname, gender, mobile, email, department, roles = (str(cell) for cell in row)
-            named = tuple(part.strip() for part in _COMMA.split(roles) if part.strip())
-            rows.append(ImportRow(number, username, nickname, gender, mobile, email, department, named))
-    return rows, formulas
+def _preview(planned: PlannedUser, context: Context) -> ImportedUser:
+    new = planned.new
+    department, roles = context.departments[new.department].name, [context.roles[code].name for code in planned.roles]
+    return ImportedUser(new.username, new.nickname, department, roles)
 
 
 def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
@@ -185,8 +152,8 @@ def _row(listed: ListedUser, *, chinese: bool) -> list[str]:
     ]
 
 
-def _words(refusal: RefusedRow, language: str) -> str:
-    return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.row, about=refusal.about)
+def _words(refusal: Refusal, language: str) -> str:
+    return _PROBLEMS[refusal.problem][language == "zh"].format(row=refusal.line, about=refusal.about)
 
 
 def _attachment(content: bytes, name: str) -> Response:

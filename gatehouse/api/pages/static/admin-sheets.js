@@ -34,7 +34,7 @@ export async function exportUsers(query) {
 }
 
 export function importUsers(then) {
-  const file = make("input", { type: "file", class: "input", accept: ".xlsx", id: "import-file" });
+  const file = make("input", { type: "file", class: "input", accept: ".xlsx,.csv", id: "import-file" });
   const preview = make("div", { class: "preview", role: "status" });
   let looked = null; // at which file
 
