@@ -9,10 +9,12 @@ import csv
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from gatehouse.management import accepted_values as policy
 from gatehouse.management.menus import complete_menu
 from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.stores.database.users import UserChange
 from gatehouse.transfer.file_format import (
     COLUMNS,
     DepartmentLine,
@@ -90,7 +92,7 @@ class UserFile:
                         _add_once(self._departments, line.id, _department(origin, line))
                     case RoleLine():
                         _add_once(self._roles, line.code, _role(origin, line))
-                        if line.menus is not msgspec.UNSET:
+                        if line.menus is not UNSET:
                             self._assigned[line.code] = frozenset(line.menus)
                     case MenuLine():
                         _add_once(self._menus, line.id, _menu(origin, line))
@@ -209,14 +211,11 @@ def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
     policy.check_text("department name", line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
-    fields = _set_fields(line)
-    if "sort" in fields:
-        policy.check_sort(fields["sort"])
-    if fields.get("code"):
-        policy.check_text("department code", fields["code"])
-    return SourceDepartment(
-        origin, line.id, line.name, line.parent, fields.get("code"), fields.get("sort"), fields.get("enabled")
-    )
+    if line.sort is not UNSET:
+        policy.check_sort(line.sort)
+    if line.code is not UNSET:
+        policy.check_department_code(line.code)
+    return SourceDepartment(origin, line.id, line.name, line.parent, line.code, line.sort, line.enabled)
 
 
 def _role(origin: str, line: RoleLine) -> SourceRole:
@@ -224,16 +223,13 @@ def _role(origin: str, line: RoleLine) -> SourceRole:
     policy.check_text("role name", line.name)
     for perm in line.perms:
         policy.check_perm(perm)
-    fields = _set_fields(line)
-    if "sort" in fields:
-        policy.check_sort(fields["sort"])
-    if "data_scope" in fields:
-        policy.check_data_scope(fields["data_scope"])
-    chosen = tuple(sorted(set(fields["depts"]))) if "depts" in fields else None
+    if line.sort is not UNSET:
+        policy.check_sort(line.sort)
+    if line.data_scope is not UNSET:
+        policy.check_data_scope(line.data_scope)
+    chosen = None if line.depts is UNSET else tuple(sorted(set(line.depts)))
     perms = tuple(dict.fromkeys(line.perms))
-    return SourceRole(
-        origin, line.code, line.name, line.enabled, perms, fields.get("sort"), fields.get("data_scope"), chosen
-    )
+    return SourceRole(origin, line.code, line.name, line.enabled, perms, line.sort, line.data_scope, chosen)
 
 
 def _menu(origin: str, line: MenuLine) -> SourceMenu:
@@ -244,24 +240,21 @@ def _menu(origin: str, line: MenuLine) -> SourceMenu:
 
 
 def _user(origin: str, line: UserLine) -> SourceUser:
-    fields = _set_fields(line)
     return SourceUser(
         origin=f"{origin} {line.username!r}",
-        id=fields.get("id"),
+        id=None if line.id is UNSET else line.id,
         username=line.username,
-        nickname=fields.get("nickname"),
-        avatar=fields.get("avatar"),
-        department=fields.get("dept_id"),
-        password_hash=fields.get("password_hash"),
-        enabled=fields.get("enabled"),
-        captcha_exempt=fields.get("captcha_exempt"),
-        created=fields.get("created"),
-        roles=tuple(dict.fromkeys(fields["roles"])) if "roles" in fields else None,
-        gender=fields.get("gender"),
-        mobile=fields.get("mobile"),
-        email=fields.get("email"),
+        values=UserChange(
+            nickname=line.nickname,
+            avatar=line.avatar,
+            department=line.dept_id,
+            password_hash=line.password_hash,
+            enabled=line.enabled,
+            captcha_exempt=line.captcha_exempt,
+            gender=line.gender,
+            mobile=line.mobile,
+            email=line.email,
+        ),
+        created=None if line.created is UNSET else line.created,
+        roles=None if line.roles is UNSET else tuple(dict.fromkeys(line.roles)),
     )
-
-
-def _set_fields(line: Line) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}

@@ -18,11 +18,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import UNSET, structs
+
 from gatehouse.auth.passwords.hashing import is_supported_hash, is_within_cost_limit
 from gatehouse.management import accepted_values as policy
 from gatehouse.management import authority
 from gatehouse.management.authority import OPERATOR, Actor, Holder, grant_of
-from gatehouse.stores.database.row_changes import unset_if_none, without_same
+from gatehouse.stores.database.row_changes import applied, without_same
 from gatehouse.stores.database.users import NewUser, User, UserChange, name_key
 from gatehouse.transfer.import_rows import Problem, Refusal, Remark, printable
 
@@ -146,35 +148,35 @@ class UserPlanner:
             raise RowRefused(Problem.TWICE, str(row.id), f"id {row.id} is that of {self._ids[row.id]}")
 
     def _with_department(self, row: SourceUser, adapted: list[Remark]) -> SourceUser:
-        known, default = self._context.departments, self._context.default_department
+        known, default, wanted = self._context.departments, self._context.default_department, row.values.department
         if row.department_name:
-            row = replace(row, department=_department_id(row.department_name, known.values()))
-        if row.department is None or row.department in known:
-            return row
-        given = row.department_name or str(row.department)
-        if self._context.strict:
-            raise RowRefused(Problem.NO_DEPARTMENT, given)
-        adapted.append(Remark(row.origin, f"there is no department {given}: put into {default}"))
-        return replace(row, department=default)
+            wanted = _department_id(row.department_name, known.values())
+        if wanted is not UNSET and wanted not in known:
+            given = row.department_name or str(wanted)
+            if self._context.strict:
+                raise RowRefused(Problem.NO_DEPARTMENT, given)
+            adapted.append(Remark(row.origin, f"there is no department {given}: put into {default}"))
+            wanted = default
+        return replace(row, values=structs.replace(row.values, department=wanted))
 
     def _with_values(self, row: SourceUser, adapted: list[Remark]) -> SourceUser:
         """Values that cannot be taken are replaced; a strict import refuses them."""
-        if row.nickname is not None and row.nickname != printable(row.nickname):
+        values, nickname = row.values, row.values.nickname
+        if nickname is not UNSET and nickname != printable(nickname):
             if self._context.strict:
                 raise RowRefused(Problem.INVALID, "nickname")
-            adapted.append(Remark(row.origin, f"the nickname became {printable(row.nickname)!r}"))
-            row = replace(row, nickname=printable(row.nickname) or row.username)
+            adapted.append(Remark(row.origin, f"the nickname became {printable(nickname)!r}"))
+            values = structs.replace(values, nickname=printable(nickname) or row.username)
         for name, check, nothing in _VALUES:
             try:
-                if (value := getattr(row, name)) is not None:
+                if (value := getattr(values, name)) is not UNSET:
                     check(value)
             except ValueError as problem:
                 if self._context.strict:
                     raise RowRefused(Problem.INVALID, name) from None
                 adapted.append(Remark(row.origin, f"{problem}: left empty"))
-                fields: dict[str, Any] = {name: nothing}
-                row = replace(row, **fields)
-        return row
+                values = structs.replace(values, **{name: nothing})
+        return replace(row, values=values)
 
     def _with_roles(self, row: SourceUser) -> SourceUser:
         known = self._context.roles
@@ -182,7 +184,7 @@ class UserPlanner:
             row = replace(row, roles=tuple(dict.fromkeys(self._role_code(name) for name in row.role_names)))
         if unknown := sorted(code for code in row.roles or () if code not in known):
             raise RowRefused(Problem.NO_ROLE, unknown[0], f"there is no role {unknown[0]!r}")
-        department = row.department or self._context.default_department
+        department = row.values.department or self._context.default_department
         if not self._may_add(department, row.roles or ()):
             raise RowRefused(Problem.NOT_PLACED, row.department_name or str(department))
         return row
@@ -203,34 +205,14 @@ class UserPlanner:
         return authority.lack_to_add_user(self._context.actor, holder, parents) is None
 
     def _new(self, row: SourceUser) -> NewUser:
-        return NewUser(
-            username=row.username,
-            nickname=row.nickname or row.username,
-            password_hash=row.password_hash or "",
-            department=self._context.default_department if row.department is None else row.department,
-            created=self._context.now if row.created is None else row.created,
-            avatar=row.avatar or "",
-            enabled=row.enabled is not False,
-            captcha_exempt=bool(row.captcha_exempt),
-            gender=row.gender or 0,
-            mobile=row.mobile or "",
-            email=row.email or "",
-        )
+        created = self._context.now if row.created is None else row.created
+        new = applied(NewUser(row.username, "", "", self._context.default_department, created), row.values)
+        return replace(new, nickname=new.nickname or new.username)
 
     def _compare(self, row: SourceUser, existing: ExistingUser, decided: Plan) -> None:
-        given = UserChange(
-            username=row.username,
-            nickname=unset_if_none(row.nickname),
-            avatar=unset_if_none(row.avatar),
-            department=unset_if_none(row.department),
-            enabled=unset_if_none(row.enabled),
-            captcha_exempt=unset_if_none(row.captcha_exempt),
-            gender=unset_if_none(row.gender),
-            mobile=unset_if_none(row.mobile),
-            email=unset_if_none(row.email),
-            password_hash=unset_if_none(row.password_hash if self._context.overwrite_passwords else None),
-        )
-        values = without_same(given, existing.user)
+        values = without_same(structs.replace(row.values, username=row.username), existing.user)
+        if not self._context.overwrite_passwords:
+            values = structs.replace(values, password_hash=UNSET)
         wanted = self._wanted_roles(row, existing)
         if values != UserChange() or wanted != existing.roles:
             decided.changed.append(PlannedChange(existing, values, wanted if wanted != existing.roles else None))
@@ -260,9 +242,10 @@ def _check_row(row: SourceUser) -> None:
         raise RowRefused(problem, "username", text)
     if row.id is not None and not 0 < row.id < 2**63:
         raise RowRefused(Problem.INVALID, "id", f"{row.id} is not an id")
-    if row.password_hash is not None and not is_supported_hash(row.password_hash):
+    hashed = row.values.password_hash
+    if hashed is not UNSET and not is_supported_hash(hashed):
         raise RowRefused(Problem.INVALID, "password", "the password is neither a bcrypt nor an Argon2id hash")
-    if row.password_hash is not None and not is_within_cost_limit(row.password_hash):
+    if hashed is not UNSET and not is_within_cost_limit(hashed):
         raise RowRefused(Problem.INVALID, "password", "the password's hash costs too much to check at every login")
     if row.created is not None and not 0 <= row.created < 1e11:
         raise RowRefused(Problem.INVALID, "created", f"{row.created} is not a time: seconds since 1970")
@@ -280,7 +263,7 @@ def _department_id(given: str, departments: Collection[Department]) -> int:
 def _replaces_admin(row: SourceUser, administrator: User) -> bool:
     """Whether this row can only be imported if the first administrator is replaced; one without a hash cannot."""
     same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
-    return same and row.id is not None and row.password_hash is not None
+    return same and row.id is not None and row.values.password_hash is not UNSET
 
 
 def _same_user(

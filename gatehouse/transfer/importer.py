@@ -22,8 +22,8 @@ from gatehouse.management.bootstrap import is_replaceable_admin
 from gatehouse.stores.database.audit_trail import AuditEntry
 from gatehouse.stores.database.departments import Department, DepartmentChange, Departments
 from gatehouse.stores.database.import_batches import AddedUser, Batch, Bulk, ChangedUser
-from gatehouse.stores.database.roles import DataScope, Role, Roles
-from gatehouse.stores.database.row_changes import applied, set_columns, unset_if_none
+from gatehouse.stores.database.roles import DataScope, Role, RoleChange, Roles
+from gatehouse.stores.database.row_changes import applied, set_columns
 from gatehouse.stores.database.users import Users, name_key
 from gatehouse.transfer.factor_import import FactorImport
 from gatehouse.transfer.import_plan import Context, Plan, UserPlanner
@@ -122,7 +122,7 @@ class Importer:
         rows = [replace(row, parent=None) if row.id in cut else row for row in rows]
         new = [row for row in rows if row.id not in existing]
         changed = [row for row in rows if row.id in existing and _department(row, existing[row.id]) != existing[row.id]]
-        switched = [row.id for row in changed if row.enabled not in {None, existing[row.id].enabled}]
+        switched = [row.id for row in changed if row.enabled not in {UNSET, existing[row.id].enabled}]
         self._summary.departments = ImportCount(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
@@ -254,27 +254,15 @@ def _state_update(removed: Sequence[User], changed: Sequence[PlannedChange]) -> 
 
 def _department(row: SourceDepartment, existing: Department) -> Department:
     """The department with the values of the row; values that the row leaves out stay."""
-    values = DepartmentChange(
-        name=row.name,
-        parent=row.parent,
-        code=unset_if_none(row.code),
-        sort=unset_if_none(row.sort),
-        enabled=unset_if_none(row.enabled),
-    )
-    return applied(existing, values)
+    change = DepartmentChange(name=row.name, parent=row.parent, code=row.code, sort=row.sort, enabled=row.enabled)
+    return applied(existing, change)
 
 
 def _role(row: SourceRole, existing: Role | None, known: Collection[int], now: float) -> Role:
     """The role with the values of the row; values that the row leaves out stay."""
     existing = existing or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
-    scope = existing.data_scope if row.data_scope is None else row.data_scope
+    change = RoleChange(name=row.name, enabled=row.enabled, sort=row.sort, data_scope=row.data_scope)
+    role = applied(existing, change)
     chosen = existing.departments if row.departments is None else tuple(one for one in row.departments if one in known)
-    return replace(
-        existing,
-        name=row.name,
-        enabled=row.enabled,
-        perms=tuple(sorted(row.perms)),
-        sort=existing.sort if row.sort is None else row.sort,
-        data_scope=scope,
-        departments=chosen if scope == DataScope.CHOSEN else (),
-    )
+    departments = chosen if role.data_scope == DataScope.CHOSEN else ()
+    return replace(role, perms=tuple(sorted(row.perms)), departments=departments)

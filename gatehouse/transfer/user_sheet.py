@@ -11,6 +11,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
+from gatehouse.stores.database.users import UserChange
 from gatehouse.transfer.formulas import unquote
 from gatehouse.transfer.import_rows import Problem, Refusal, Remark, SourceUser
 from gatehouse.transfer.xlsx import CELL_MAX, ROWS_MAX, Formula, SheetInvalid
@@ -86,10 +89,12 @@ def _user(number: int, texts: Sequence[str]) -> SourceUser:
         line=number,
         id=None,
         username=username,
-        nickname=nickname or None,
-        gender=GENDERS.get(gender.casefold(), _UNREADABLE_GENDER) if gender else None,
-        mobile=mobile or None,
-        email=email or None,
+        values=UserChange(
+            nickname=nickname or UNSET,
+            gender=GENDERS.get(gender.casefold(), _UNREADABLE_GENDER) if gender else UNSET,
+            mobile=mobile or UNSET,
+            email=email or UNSET,
+        ),
         department_name=department,
         role_names=named,
     )
