@@ -13,7 +13,7 @@ from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.management import accepted_values as policy
-from gatehouse.stores.database.signing_keys import ServiceKeyStore
+from gatehouse.stores.database.service_keys import ServiceKeyStore
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service

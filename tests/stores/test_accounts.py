@@ -17,7 +17,8 @@ from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
 from gatehouse.stores.database.departments import DepartmentChange, Departments
 from gatehouse.stores.database.roles import NewRole, RoleChange, Roles
 from gatehouse.stores.database.schema import metadata
-from gatehouse.stores.database.signing_keys import Keys, ServiceKeyStore, StoredKey
+from gatehouse.stores.database.service_keys import ServiceKeyStore
+from gatehouse.stores.database.signing_keys import Keys, StoredKey
 from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.database.users import NewUser, UserChange, Users

@@ -14,7 +14,7 @@ from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.composition import Service, open_service
 from gatehouse.settings import load
 from gatehouse.stores.database.schema import users
-from gatehouse.stores.database.signing_keys import ServiceKeyStore
+from gatehouse.stores.database.service_keys import ServiceKeyStore
 from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.database.users import NewUser
 from tests.support.running import PASSWORD, Installation
