@@ -21,7 +21,7 @@ from gatehouse.management.authority import IMPORT_ADDRESS
 from gatehouse.management.bootstrap import is_replaceable_admin
 from gatehouse.stores.database.audit_trail import AuditEntry
 from gatehouse.stores.database.departments import Department, DepartmentChange, Departments
-from gatehouse.stores.database.import_batches import AddedUser, Batch, Bulk, ChangedUser
+from gatehouse.stores.database.import_batches import AddedUser, Batch, ChangedUser, ImportBatches
 from gatehouse.stores.database.roles import DataScope, Role, RoleChange, Roles
 from gatehouse.stores.database.row_changes import applied, set_columns
 from gatehouse.stores.database.users import Users, name_key
@@ -60,7 +60,7 @@ class Importer:
         secrets: Sequence[bytes] = (),
     ) -> None:
         self._database = database
-        self._bulk = Bulk(database)
+        self._batches = ImportBatches(database)
         self._users = Users(database)
         self._roles = Roles(database)
         self._departments = Departments(database)
@@ -80,7 +80,7 @@ class Importer:
         self._replaceable_admin = await self._untouched_administrator()
         departments, root = await self._import_departments(await source.departments())
         roles = await self._import_roles(await source.roles())
-        import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
+        import_menus = MenuImport(self._database, self._batches, self._entry, dry_run=self._dry_run)
         self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
         await self._invalidate_root_users()
@@ -110,7 +110,7 @@ class Importer:
         if await self._users.count() != 1:
             return None
         [profile] = await self._users.page(limit=1)
-        existing = await self._bulk.existing([], [profile.user.id]) if is_replaceable_admin(profile) else ()
+        existing = await self._batches.existing([], [profile.user.id]) if is_replaceable_admin(profile) else ()
         return existing[0] if existing else None
 
     async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[dict[int, Department], int]:
@@ -128,9 +128,9 @@ class Importer:
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
         wanted = [_department(row, existing.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]]
         if entries and not self._dry_run:
-            await self._bulk.write_departments(wanted, entries)
+            await self._batches.write_departments(wanted, entries)
             if switched:
-                await self._state.raise_epochs(await self._bulk.people_below(switched), self._clock())
+                await self._state.raise_epochs(await self._batches.people_below(switched), self._clock())
         tops = [row.id for row in rows if row.parent is None]
         return existing | {one.id: one for one in wanted}, min(tops or existing)
 
@@ -145,7 +145,7 @@ class Importer:
         entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
         entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
         if entries and not self._dry_run:
-            await self._bulk.write_roles([*new, *changed], entries)
+            await self._batches.write_roles([*new, *changed], entries)
             for role in changed:
                 await self._state.raise_epochs(await self._roles.holders(existing[role.code].id), self._clock())
         return existing | {role.code: role for role in wanted}
@@ -158,7 +158,7 @@ class Importer:
     async def _import_users(self, rows: Sequence[SourceUser], planner: UserPlanner) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
         existing_users = [
-            existing for existing in await self._bulk.existing(keys, ids) if existing.user.id != self._gone
+            existing for existing in await self._batches.existing(keys, ids) if existing.user.id != self._gone
         ]
         decided = planner.plan(rows, existing_users, self._replaceable_admin)
         self._count(decided)
@@ -211,7 +211,7 @@ class Importer:
                 user_id = change.existing.user.id
                 await self._sessions.end_all(user_id, SessionEndReason.PASSWORD, IMPORT_CLIENT, change_pending=True)
         update = _state_update(removed, decided.changed)
-        await self._outbox.deliver_now(await self._bulk.write_users(batch, new_delivery(update, self._clock())))
+        await self._outbox.deliver_now(await self._batches.write_users(batch, new_delivery(update, self._clock())))
 
     def _entries(self, change: PlannedChange) -> list[AuditEntry]:
         user, values = change.existing.user.id, change.values

@@ -24,7 +24,7 @@ from gatehouse.stores.database.schema import (
     users,
 )
 from gatehouse.stores.database.sql_engine import new_id
-from gatehouse.stores.database.users import User, user_columns
+from gatehouse.stores.database.users import COLUMNS, user_columns, with_role_codes
 from gatehouse.stores.errors import Duplicate
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.database.outbox import Delivery, NewDelivery
     from gatehouse.stores.database.roles import Role
     from gatehouse.stores.database.sql_engine import Database
-    from gatehouse.stores.database.users import NewUser, UserChange
+    from gatehouse.stores.database.users import NewUser, User, UserChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,7 @@ class Batch:
     changed: Sequence[ChangedUser]
 
 
-_COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
-
-
-class Bulk:
+class ImportBatches:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -89,15 +86,8 @@ class Bulk:
         """Every user who has one of these names or ids."""
         wanted = or_(users.c.name_key.in_(name_keys), users.c.id.in_(ids))
         async with self._database.reading() as db:
-            found = [User(*row) for row in (await db.execute(select(*_COLUMNS).where(wanted))).all()]
-            codes: dict[int, set[str]] = {}
-            for row in await db.execute(
-                select(user_roles.c.user, roles.c.code)
-                .join(roles, roles.c.id == user_roles.c.role)
-                .where(user_roles.c.user.in_([user.id for user in found]))
-            ):
-                codes.setdefault(row.user, set()).add(row.code)
-        return [ExistingUser(user, frozenset(codes.get(user.id, ()))) for user in found]
+            found = await with_role_codes(db, select(*COLUMNS).where(wanted))
+        return [ExistingUser(user, frozenset(codes)) for user, codes in found]
 
     async def write_users(self, batch: Batch, new: NewDelivery) -> Delivery:
         """Returns what is in the outbox with it, for the caller to deliver."""

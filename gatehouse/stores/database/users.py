@@ -211,16 +211,7 @@ class Users:
         if search:
             query = query.where(users.c.name_key.contains(name_key(search), autoescape=True))
         async with self._database.reading() as db:
-            found = [User(*row) for row in (await db.execute(query)).all()]
-            codes: dict[int, list[str]] = {}
-            for row in await db.execute(
-                select(user_roles.c.user, roles.c.code)
-                .join(roles, roles.c.id == user_roles.c.role)
-                .where(user_roles.c.user.in_([user.id for user in found]))
-                .order_by(roles.c.code)
-            ):
-                codes.setdefault(row.user, []).append(row.code)
-        return [Profile(user, tuple(codes.get(user.id, ())), ()) for user in found]
+            return [Profile(user, tuple(codes), ()) for user, codes in await with_role_codes(db, query)]
 
     async def names(self, ids: Iterable[int]) -> dict[int, str]:
         """Usernames by id, of those that are there."""
@@ -268,6 +259,20 @@ async def replace_password_hash(db: AsyncConnection, user: int, old: str, new: s
         update(users).where(users.c.id == user, users.c.password_hash == old).values(password_hash=new)
     )
     return result.rowcount == 1
+
+
+async def with_role_codes(db: AsyncConnection, query: Select[Any]) -> list[tuple[User, list[str]]]:
+    """The users that a query of `COLUMNS` finds, with the codes of all roles they hold, enabled or not, sorted."""
+    found = [User(*row) for row in (await db.execute(query)).all()]
+    codes: dict[int, list[str]] = {user.id: [] for user in found}
+    for row in await db.execute(
+        select(user_roles.c.user, roles.c.code)
+        .join(roles, roles.c.id == user_roles.c.role)
+        .where(user_roles.c.user.in_(list(codes)))
+        .order_by(roles.c.code)
+    ):
+        codes[row.user].append(row.code)
+    return [(user, codes[user.id]) for user in found]
 
 
 def user_columns(new: NewUser) -> dict[str, Any]:

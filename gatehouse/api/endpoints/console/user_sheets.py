@@ -15,7 +15,7 @@ from gatehouse.api.http.response import Response, raw_response, success
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
-from gatehouse.stores.database.import_batches import Bulk
+from gatehouse.stores.database.import_batches import ImportBatches
 from gatehouse.stores.database.users import name_key
 from gatehouse.stores.errors import Missing
 from gatehouse.transfer.import_plan import Context, UserPlanner
@@ -65,7 +65,7 @@ class UserSheetEndpoints:
     def __init__(self, service: Service) -> None:
         self._accounts = service.accounts
         self._search = service.accounts.user_search
-        self._bulk = Bulk(service.database)
+        self._batches = ImportBatches(service.database)
         self._authenticate = service.authenticator.authenticate
         self._audit = service.audit
         self._sheet_lock = FairLock(SHEETS_WAITING)
@@ -99,7 +99,7 @@ class UserSheetEndpoints:
                 raise FieldInvalid("file", str(problem)) from None
             principal = await self._authorize_again(request, "sys:user:import")
             context = await self._import_context(request, principal, query.deptId)
-            existing = await self._bulk.existing([name_key(row.username) for row in rows], [])
+            existing = await self._batches.existing([name_key(row.username) for row in rows], [])
             plan = UserPlanner(context).plan(rows, existing)
             entries = [(new, [context.roles[code].id for code in codes]) for _, new, codes in plan.added]
             for start in range(0, 0 if query.preview else len(entries), BATCH):
