@@ -86,7 +86,7 @@ class UserFile:
                 match line:
                     case Remark():
                         self.refused.append(line)
-                    case SourceUser():
+                    case UserLine() | SourceUser():
                         self._users += 1
                     case DepartmentLine():
                         _add_once(self._departments, line.id, _department(origin, line))
@@ -118,9 +118,9 @@ class UserFile:
 
     async def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
         batch: list[SourceUser] = []
-        for _, line in self._read():
-            if isinstance(line, SourceUser):
-                batch.append(line)
+        for origin, line in self._read():
+            if isinstance(line, UserLine | SourceUser):
+                batch.append(_user(origin, line) if isinstance(line, UserLine) else line)
             if len(batch) == BATCH:
                 yield len(batch), batch
                 batch = []
@@ -136,8 +136,7 @@ class UserFile:
             origin = f"line {number}"
             if isinstance(read, dict):
                 try:
-                    line = _line(read)
-                    yield origin, _user(origin, line) if isinstance(line, UserLine) else line
+                    yield origin, _line(read)
                 except (msgspec.ValidationError, ValueError) as problem:
                     yield origin, Remark(origin, str(problem))
             else:

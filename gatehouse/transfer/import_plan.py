@@ -157,6 +157,8 @@ class UserPlanner:
                 raise RowRefused(Problem.NO_DEPARTMENT, given)
             adapted.append(Remark(row.origin, f"there is no department {given}: put into {default}"))
             wanted = default
+        if wanted == row.values.department:
+            return row
         return replace(row, values=structs.replace(row.values, department=wanted))
 
     def _with_values(self, row: SourceUser, adapted: list[Remark]) -> SourceUser:
@@ -176,7 +178,7 @@ class UserPlanner:
                     raise RowRefused(Problem.INVALID, name) from None
                 adapted.append(Remark(row.origin, f"{problem}: left empty"))
                 values = structs.replace(values, **{name: nothing})
-        return replace(row, values=values)
+        return row if values is row.values else replace(row, values=values)
 
     def _with_roles(self, row: SourceUser) -> SourceUser:
         known = self._context.roles

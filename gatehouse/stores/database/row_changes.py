@@ -28,8 +28,8 @@ def set_columns(change: RowChange) -> dict[str, Any]:
 
 def without_same(change: Change, row: DataclassInstance) -> Change:
     """The change without what the row has already."""
-    same = [name for name, value in set_columns(change).items() if value == getattr(row, name)]
-    return msgspec.structs.replace(change, **dict.fromkeys(same, UNSET))
+    columns = set_columns(change)
+    return type(change)(**{name: value for name, value in columns.items() if value != getattr(row, name)})
 
 
 def applied(row: Row, change: RowChange) -> Row:
