@@ -25,22 +25,29 @@ _SYSTEM = "sys:"
 _ACTION_NAMES = (("list", "query"), ("create", "add"), ("update", "edit"), ("reset-password", "reset", "reset_pwd"))
 _NAMES_OF_ACTION = {name: names for names in _ACTION_NAMES for name in names}
 
-# What the pages of the console that Gatehouse answers need, by their current names.
-MANAGEMENT_PERMS = tuple(
-    f"sys:{what}:{action}"
-    for what, actions in {
-        "user": ("list", "create", "update", "delete", "reset-password", "import", "export"),
-        "role": ("list", "create", "update", "delete", "assign"),
-        "menu": ("list", "create", "update", "delete"),
-        "dept": ("list", "create", "update", "delete"),
-        "log": ("list",),
-    }.items()
-    for action in actions
-)
+# Every perm that some operation of Gatehouse asks for, by its current name. All other perms belong to other services,
+# below `sys:` too.
+_ACTIONS = {
+    "user": ("list", "create", "update", "delete", "reset-password", "import", "export"),
+    "role": ("list", "create", "update", "delete", "assign"),
+    "menu": ("list", "create", "update", "delete"),
+    "dept": ("list", "create", "update", "delete"),
+    "log": ("list",),
+    "session": ("list", "delete"),
+    "config": ("list",),
+}
+OWN_SUBJECTS = tuple(_ACTIONS)
+# Consoles have no page for these two, and ADMIN may lack them.
+_WITHOUT_PAGE = ("session", "config")
 
 
-# What Gatehouse's own operations are about. All other perms belong to other services, below `sys:` too.
-OWN_SUBJECTS = ("user", "role", "menu", "dept", "log", "session", "config")
+def perms_of(*subjects: str) -> tuple[str, ...]:
+    """The perms of Gatehouse's own operations on these subjects."""
+    return tuple(f"{_SYSTEM}{subject}:{action}" for subject in subjects for action in _ACTIONS[subject])
+
+
+# What the pages of the console that Gatehouse answers need.
+MANAGEMENT_PERMS = perms_of(*(subject for subject in OWN_SUBJECTS if subject not in _WITHOUT_PAGE))
 
 
 def is_own(perm: str) -> bool:
@@ -71,22 +78,8 @@ def expand(perms: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name for perm in perms for name in names_of(perm)}))
 
 
-# What the first start gives to the role ADMIN: what consoles ask for on their system pages, under both names.
-ADMIN_PERMS = expand(
-    f"sys:{what}:{action}"
-    for what, actions in {
-        "user": ("query", "add", "edit", "delete", "import", "export", "reset-password"),
-        "role": ("query", "add", "edit", "delete", "assign"),
-        "menu": ("query", "add", "edit", "delete"),
-        "dept": ("query", "add", "edit", "delete"),
-        "dict": ("query", "add", "edit", "delete"),
-        "config": ("query", "add", "edit", "delete", "refresh"),
-        "notice": ("query", "add", "edit", "delete", "publish", "revoke"),
-        "log": ("query",),
-        "session": ("query", "delete"),
-    }.items()
-    for action in actions
-)
+# What the first start gives to the role ADMIN: all of Gatehouse's own, under both names.
+ADMIN_PERMS = expand(perms_of(*OWN_SUBJECTS))
 
 
 def allows(perms: Collection[str], needed: str) -> bool:

@@ -9,9 +9,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gatehouse.cli import output
+from gatehouse.cli.fields import require_change
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import ID, OPERATOR, with_service
+from gatehouse.stores.database.departments import DepartmentChange, NewDepartment
+from gatehouse.stores.database.row_changes import unset_if_none
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +43,7 @@ async def add(service: Service, name: str, parent: int | None, *, as_json: bool)
     Example:
       gatehouse dept add "Sales" --parent 1
     """
-    number = await service.management.department_changes.add(OPERATOR, {"name": name, "parent": parent})
+    number = await service.management.department_changes.add(OPERATOR, NewDepartment(name, parent))
     if as_json:
         return output.as_document({"id": number, "name": name, "parent": parent})
     return echo(f"Added department {name} with id {number}.")
@@ -87,11 +90,15 @@ async def edit(  # noqa: PLR0917 - click hands them over by name
     Example:
       gatehouse dept edit 3 --name "Sales, north" --parent 2
     """
-    given = {"name": name, "parent": parent, "code": code, "sort": sort, "enabled": enabled}
-    values = {field: value for field, value in given.items() if value is not None}
-    if not values:
-        raise click.UsageError("nothing to change: give at least one option")
-    await service.management.department_changes.edit(OPERATOR, department, values)
+    change = DepartmentChange(
+        name=unset_if_none(name),
+        parent=unset_if_none(parent),
+        code=unset_if_none(code),
+        sort=unset_if_none(sort),
+        enabled=unset_if_none(enabled),
+    )
+    require_change(change)
+    await service.management.department_changes.edit(OPERATOR, department, change)
     echo(f"Changed department {department}.")
 
 

@@ -14,7 +14,7 @@ from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.messages.numbers import counted
 from gatehouse.transfer.export import export as write
-from gatehouse.transfer.file_format import FileFormat, format_of
+from gatehouse.transfer.file_format import EXPORT_FORMATS, FileFormat, format_of
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice([each.value for each in FileFormat]),
+    type=click.Choice([each.value for each in EXPORT_FORMATS]),
     help="Without it, the file name decides.",
 )
 @click.option(
@@ -49,7 +49,7 @@ async def export(service: Service, file: Path, file_format: str | None, *, with_
         count = await write(
             service.stores.database,
             file,
-            FileFormat(file_format) if file_format else format_of(file),
+            FileFormat(file_format) if file_format else format_of(file, EXPORT_FORMATS),
             with_hashes=with_hashes,
             progress=partial(report, "users"),
         )

@@ -8,9 +8,12 @@ import click
 
 from gatehouse.cli.with_service import ID
 from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.row_changes import set_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from gatehouse.stores.database.row_changes import RowChange
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -50,20 +53,23 @@ def scope_options(command: F) -> F:
     return command
 
 
-def contact(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `contact_options` that were given, as they are stored."""
-    values = {name: given[name] for name in ("mobile", "email") if given[name] is not None}
-    return values | ({"gender": GENDERS.index(given["gender"])} if given["gender"] else {})
+def require_change(change: RowChange) -> list[str]:
+    """The names of what changes, sorted; an error if no option was given."""
+    if not (names := sorted(set_columns(change))):
+        raise click.UsageError("nothing to change: give at least one option")
+    return names
 
 
-def scope(given: dict[str, Any]) -> tuple[dict[str, Any], list[int] | None]:
-    """The fields of `scope_options` that were given, as they are stored, and the chosen departments."""
-    departments = list(given["departments"]) or None
-    chosen = "chosen" if departments and not given["data_scope"] else given["data_scope"]
-    if departments and chosen != "chosen":
+def gender_number(word: str | None) -> int | None:
+    return GENDERS.index(word) if word else None
+
+
+def stored_scope(scope: str | None, departments: Sequence[int]) -> DataScope | None:
+    """The data scope that the options of `scope_options` ask for."""
+    if departments and scope not in {None, "chosen"}:
         raise click.UsageError("--dept goes with --data-scope chosen")
-    values = {"sort": given["sort"], "data_scope": SCOPES[chosen] if chosen else None}
-    return {name: value for name, value in values.items() if value is not None}, departments
+    chosen = "chosen" if departments else scope
+    return SCOPES[chosen] if chosen else None
 
 
 def scope_name(value: int) -> str:

@@ -91,7 +91,7 @@ async def youlai(service: Service, url: str, *, dry_run: bool, overwrite_passwor
 async def users(
     service: Service, file: Path, file_format: str | None, *, dry_run: bool, overwrite_passwords: bool, as_json: bool
 ) -> None:
-    """Read a file of JSON Lines or CSV, as `gatehouse export` writes it.
+    """Read a file of JSON Lines or CSV, as `gatehouse export` writes it, or the console's sheet of users (xlsx or CSV).
 
     Only the username is needed; fields that a line leaves out keep their value, or get the default of a new user. A new
     user without a hash has no password that works: set one with `gatehouse user password`.
@@ -100,6 +100,7 @@ async def users(
     Examples:
       gatehouse import users people.jsonl --dry-run
       gatehouse import users people.csv
+      gatehouse import users people.xlsx
     """
     source = UserFile(file, FileFormat(file_format) if file_format else None)
     await _import(service, source, dry_run=dry_run, overwrite=overwrite_passwords, as_json=as_json)

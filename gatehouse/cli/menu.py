@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 from rich.text import Text
@@ -11,17 +11,18 @@ from rich.tree import Tree
 
 from gatehouse.cli import output
 from gatehouse.cli.by_name import role_of
+from gatehouse.cli.fields import require_change
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import ID, OPERATOR, with_service
 from gatehouse.management.menus import visible_menus
-from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.menus import Menu, MenuChange, MenuType
+from gatehouse.stores.database.row_changes import applied, unset_if_none
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.composition import Service
-    from gatehouse.stores.database.menus import Menu
 
 TYPES = {"folder": MenuType.FOLDER, "page": MenuType.PAGE, "link": MenuType.LINK, "button": MenuType.BUTTON}
 _NAMES = {kind: name for name, kind in TYPES.items()}
@@ -34,6 +35,20 @@ def menu() -> None:
     Folders hold pages and links, pages hold buttons, a button carries a perm. A role has a button if it has its perm:
     see `gatehouse role allow`. Pages without buttons are given to a role by `gatehouse menu assign`.
     """
+
+
+class MenuOptions(TypedDict):
+    """What the options of `_fields` give; None for those that were left out."""
+
+    route_path: str | None
+    component: str | None
+    route_name: str | None
+    external_url: str | None
+    perm: str | None
+    icon: str | None
+    sort: int | None
+    visible: bool | None
+    keep_alive: bool | None
 
 
 def _fields(command: Any) -> Any:
@@ -61,15 +76,17 @@ def _fields(command: Any) -> Any:
 @_fields
 @json_option
 @with_service
-async def add(service: Service, /, type_: str, name: str, parent: int | None, *, as_json: bool, **fields: Any) -> None:
+async def add(
+    service: Service, /, type_: str, name: str, parent: int | None, *, as_json: bool, **options: Unpack[MenuOptions]
+) -> None:
     """Add a folder, a page, a link or a button.
 
     \b
     Example:
       gatehouse menu add button "Ship" --parent 7 --perm shop:order:ship
     """
-    values = {"type": TYPES[type_].value, "name": name, "parent": parent, **_given(fields)}
-    number = await service.management.menu_changes.add(OPERATOR, values)
+    new = applied(Menu(0, parent, name, TYPES[type_]), _change(None, None, options))
+    number = await service.management.menu_changes.add(OPERATOR, new)
     if as_json:
         return output.as_document({"id": number, "name": name, "parent": parent})
     return echo(f"Added menu {name} with id {number}.")
@@ -105,18 +122,18 @@ async def list_(service: Service, code: str | None, *, as_json: bool) -> None:
 @click.option("--parent", type=ID, metavar="ID", help="Move it below this menu.")
 @_fields
 @with_service
-async def edit(service: Service, /, number: int, name: str | None, parent: int | None, **fields: Any) -> None:
+async def edit(
+    service: Service, /, number: int, name: str | None, parent: int | None, **options: Unpack[MenuOptions]
+) -> None:
     """Change a menu; what is not given stays.
 
     \b
     Example:
       gatehouse menu edit 3 --name "Staff" --sort 5
     """
-    changes = _given({"name": name, "parent": parent, **fields})
-    if not changes:
-        raise click.UsageError("nothing to change: give at least one option")
-    menu = asdict(await service.stores.menus.get(number))
-    await service.management.menu_changes.edit(OPERATOR, number, {**menu, **changes})
+    change = _change(name, parent, options)
+    require_change(change)
+    await service.management.menu_changes.edit(OPERATOR, number, change)
     echo(f"Changed menu {number}.")
 
 
@@ -157,8 +174,20 @@ async def assign(service: Service, code: str, numbers: tuple[int, ...]) -> None:
     echo(f"Role {code} has {len(set(numbers))} menus.")
 
 
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+def _change(name: str | None, parent: int | None, options: MenuOptions) -> MenuChange:
+    return MenuChange(
+        name=unset_if_none(name),
+        parent=unset_if_none(parent),
+        route_path=unset_if_none(options["route_path"]),
+        component=unset_if_none(options["component"]),
+        route_name=unset_if_none(options["route_name"]),
+        external_url=unset_if_none(options["external_url"]),
+        perm=unset_if_none(options["perm"]),
+        icon=unset_if_none(options["icon"]),
+        sort=unset_if_none(options["sort"]),
+        visible=unset_if_none(options["visible"]),
+        keep_alive=unset_if_none(options["keep_alive"]),
+    )
 
 
 def _summary(menu: Menu) -> dict[str, Any]:

@@ -8,11 +8,13 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.by_name import role_of
-from gatehouse.cli.fields import scope, scope_name, scope_options
+from gatehouse.cli.fields import require_change, scope_name, scope_options, stored_scope
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.messages.numbers import counted
+from gatehouse.stores.database.roles import DataScope, NewRole, RoleChange
+from gatehouse.stores.database.row_changes import unset_if_none
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -34,17 +36,26 @@ def role() -> None:
 @click.option("--allow", "perms", multiple=True, metavar="PERM", help="A perm to give; may be repeated.")
 @scope_options
 @with_service
-async def add(service: Service, /, code: str, name: str | None, perms: tuple[str, ...], **given: Any) -> None:
+async def add(
+    service: Service,
+    /,
+    code: str,
+    name: str | None,
+    perms: tuple[str, ...],
+    *,
+    sort: int | None,
+    departments: tuple[int, ...],
+    data_scope: str | None,
+) -> None:
     """Add a role.
 
     \b
     Example:
       gatehouse role add AUDITOR --name "Auditor" --allow sys:log:query
     """
-    values, departments = scope(given)
-    await service.management.role_changes.add(
-        OPERATOR, {"code": code, "name": name or code, **values}, perms, departments or ()
-    )
+    scope = stored_scope(data_scope, departments) or DataScope.OWN
+    new = NewRole(code, name or code, sort=sort or 0, data_scope=scope)
+    await service.management.role_changes.add(OPERATOR, new, perms, departments)
     echo(f"Added role {code}.")
 
 
@@ -88,7 +99,18 @@ async def show(service: Service, code: str, *, as_json: bool) -> None:
 )
 @scope_options
 @with_service
-async def edit(service: Service, /, code: str, new_code: str | None, **given: Any) -> None:
+async def edit(
+    service: Service,
+    /,
+    code: str,
+    new_code: str | None,
+    *,
+    name: str | None,
+    enabled: bool | None,
+    sort: int | None,
+    departments: tuple[int, ...],
+    data_scope: str | None,
+) -> None:
     """Change a role's code, name, sort order or data scope, or disable and enable it.
 
     \b
@@ -97,14 +119,16 @@ async def edit(service: Service, /, code: str, new_code: str | None, **given: An
       gatehouse role edit AUDITOR --disable
       gatehouse role edit AUDITOR --data-scope chosen --dept 3 --dept 4
     """
-    values, departments = scope(given)
-    asked = {"code": new_code, "name": given["name"], "enabled": given["enabled"]}
-    changes = values | {what: value for what, value in asked.items() if value is not None}
-    if not changes and departments is None:
-        raise click.UsageError("nothing to change: give at least one option")
-    await service.management.role_changes.edit(OPERATOR, (await role_of(service, code)).id, changes, departments)
-    changed = [*changes, *(["departments"] if departments else [])]
-    echo(f"Changed role {code}: {', '.join(sorted(changed))}.")
+    change = RoleChange(
+        code=unset_if_none(new_code),
+        name=unset_if_none(name),
+        enabled=unset_if_none(enabled),
+        sort=unset_if_none(sort),
+        data_scope=unset_if_none(stored_scope(data_scope, departments)),
+    )
+    changed = require_change(change)
+    await service.management.role_changes.edit(OPERATOR, (await role_of(service, code)).id, change, departments or None)
+    echo(f"Changed role {code}: {', '.join(sorted([*changed, *(['departments'] if departments else [])]))}.")
 
 
 @role.command("delete")

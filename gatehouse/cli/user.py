@@ -8,13 +8,14 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.by_name import profile_of, role_of, user_id
-from gatehouse.cli.fields import GENDERS, contact, contact_options
+from gatehouse.cli.fields import GENDERS, contact_options, gender_number, require_change
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.user_access import delete, disable, enable, grant, link, password, revoke
 from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, OPERATOR, with_service
-from gatehouse.stores.database.users import NewUser
+from gatehouse.stores.database.row_changes import unset_if_none
+from gatehouse.stores.database.users import NewUser, UserChange
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
@@ -57,7 +58,23 @@ for command in (factor, disable, enable, delete, password, link, grant, revoke):
 @password_options
 @json_option
 @with_service
-async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) -> None:
+async def add(
+    service: Service,
+    /,
+    name: str,
+    *,
+    nickname: str | None,
+    dept: int | None,
+    roles: tuple[str, ...],
+    avatar: str,
+    captcha_exempt: bool,
+    gender: str | None,
+    mobile: str | None,
+    email: str | None,
+    password_stdin: bool,
+    random_password: bool,
+    as_json: bool,
+) -> None:
     """Add a user.
 
     The password is asked for twice, or read from standard input, or generated and shown once. It has at least 8
@@ -71,20 +88,22 @@ async def add(service: Service, /, name: str, *, as_json: bool, **given: Any) ->
     """
     if await service.stores.users.by_name(name):
         raise Duplicate(f"there is a user {name!r} already")
-    department = given["dept"] or await _first_department(service)
-    password, generated = read_password(name, password_stdin=given["password_stdin"], random=given["random_password"])
+    department = dept or await _first_department(service)
+    password, generated = read_password(name, password_stdin=password_stdin, random=random_password)
     new = NewUser(
         username=name,
-        nickname=given["nickname"] or name,
+        nickname=nickname or name,
         password_hash=await service.hash_pool.hash(password),
         department=department,
         created=service.clock(),
-        avatar=given["avatar"],
-        captcha_exempt=given["captcha_exempt"],
-        **contact(given),
+        avatar=avatar,
+        captcha_exempt=captcha_exempt,
+        gender=gender_number(gender) or 0,
+        mobile=mobile or "",
+        email=email or "",
     )
-    roles = [(await role_of(service, code)).id for code in dict.fromkeys(given["roles"])]
-    number = await service.management.user_changes.add(OPERATOR, new, roles)
+    granted = [(await role_of(service, code)).id for code in dict.fromkeys(roles)]
+    number = await service.management.user_changes.add(OPERATOR, new, granted)
     if as_json:
         return output.as_document({"id": number, "username": name} | ({"password": password} if generated else {}))
     echo(f"Added user {name} with id {number}.")
@@ -151,7 +170,20 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
 @click.option("--captcha-exempt/--no-captcha-exempt", default=None, help="Whether a login needs no captcha.")
 @contact_options
 @with_service
-async def edit(service: Service, /, name: str, **given: Any) -> None:
+async def edit(
+    service: Service,
+    /,
+    name: str,
+    *,
+    username: str | None,
+    nickname: str | None,
+    department: int | None,
+    avatar: str | None,
+    captcha_exempt: bool | None,
+    gender: str | None,
+    mobile: str | None,
+    email: str | None,
+) -> None:
     """Change a user's name, department, avatar or contact fields.
 
     \b
@@ -159,12 +191,19 @@ async def edit(service: Service, /, name: str, **given: Any) -> None:
       gatehouse user edit ann --nickname "Ann Lee" --dept 3
       gatehouse user edit ann --captcha-exempt
     """
-    others = {what: value for what, value in given.items() if what not in {"gender", "mobile", "email"}}
-    changes = {what: value for what, value in others.items() if value is not None} | contact(given)
-    if not changes:
-        raise click.UsageError("nothing to change: give at least one option")
-    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), changes)
-    echo(f"Changed user {name}: {', '.join(sorted(changes))}.")
+    change = UserChange(
+        username=unset_if_none(username),
+        nickname=unset_if_none(nickname),
+        department=unset_if_none(department),
+        avatar=unset_if_none(avatar),
+        captcha_exempt=unset_if_none(captcha_exempt),
+        gender=unset_if_none(gender_number(gender)),
+        mobile=unset_if_none(mobile),
+        email=unset_if_none(email),
+    )
+    changed = require_change(change)
+    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), change)
+    echo(f"Changed user {name}: {', '.join(changed)}.")
 
 
 def _summary(profile: Profile) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
+from gatehouse.stores.database.users import UserChange
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -27,7 +28,7 @@ async def disable(service: Service, name: str) -> None:
     Example:
       gatehouse user disable ann
     """
-    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), {"enabled": False})
+    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), UserChange(enabled=False))
     echo(f"Disabled user {name}; its sessions have ended.")
 
 
@@ -41,7 +42,7 @@ async def enable(service: Service, name: str) -> None:
     Example:
       gatehouse user enable ann
     """
-    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), {"enabled": True})
+    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), UserChange(enabled=True))
     echo(f"Enabled user {name}.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.perms import is_administrator_role
-from gatehouse.management.account_change import Effects
+from gatehouse.management.account_change import AccountChanges
 from gatehouse.management.activity_log import ActivityLog
 from gatehouse.management.departments import DepartmentChanges
 from gatehouse.management.live_sessions import LiveSessions
@@ -26,7 +26,7 @@ class ManagementServices:
     def __init__(self, shared: SharedParts) -> None:
         stores, sessions, audit, clock = shared.stores, shared.sessions, shared.audit, shared.clock
         transactions = AccountTransactions(stores.database, is_administrator_role)
-        self.effects = Effects(
+        self.account_changes = AccountChanges(
             transactions=transactions,
             outbox=shared.outbox,
             state=stores.state,
@@ -34,10 +34,10 @@ class ManagementServices:
             audit=audit,
             clock=clock,
         )
-        self.user_changes = UserChanges(transactions, self.effects, shared.hash_pool)
-        self.role_changes = RoleChanges(self.effects)
-        self.department_changes = DepartmentChanges(self.effects)
-        self.menu_changes = MenuChanges(self.effects)
+        self.user_changes = UserChanges(transactions, self.account_changes, shared.hash_pool)
+        self.role_changes = RoleChanges(self.account_changes)
+        self.department_changes = DepartmentChanges(self.account_changes)
+        self.menu_changes = MenuChanges(self.account_changes)
         self.self_service = SelfService(
             sessions=sessions,
             changes=self.user_changes,

@@ -14,7 +14,8 @@ from gatehouse.stores.database.menus import Menus
 from gatehouse.stores.database.outbox import OutboxStore
 from gatehouse.stores.database.passkeys import Passkeys
 from gatehouse.stores.database.roles import Roles
-from gatehouse.stores.database.signing_keys import Keys, ServiceKeyStore
+from gatehouse.stores.database.service_keys import ServiceKeyStore
+from gatehouse.stores.database.signing_keys import Keys
 from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.database.user_search import UserSearch
 from gatehouse.stores.database.users import Users

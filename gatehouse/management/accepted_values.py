@@ -39,6 +39,15 @@ def check_role_name(name: str) -> None:
     check_text("role name", name)
 
 
+def check_department_name(name: str) -> None:
+    check_text("department name", name)
+
+
+def check_department_code(code: str) -> None:
+    if code:
+        check_text("department code", code)
+
+
 def check_gender(gender: int) -> None:
     if gender not in {0, 1, 2}:
         raise ValueError("a gender is 1 (male), 2 (female) or 0 (unknown)")

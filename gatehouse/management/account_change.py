@@ -1,6 +1,6 @@
 """What follows from a change to accounts: its events are recorded with it, and state is told after it.
 
-`Effects.change` is one transaction. Its audit events are written in it, and so is what state must be told, as a
+`AccountChanges.begin` is one transaction. Its audit events are written in it, and so is what state must be told, as a
 delivery of the outbox. After the commit the request delivers that itself, before it answers. If state is unavailable
 the caller gets 503, the change and its events stand, and any node delivers when state is back.
 
@@ -44,7 +44,7 @@ class EndedUser(msgspec.Struct, omit_defaults=True):
     except_session: str | None = None
 
 
-class StateEffects(msgspec.Struct, omit_defaults=True):
+class StateUpdate(msgspec.Struct, omit_defaults=True):
     """What state must be told about one change, as it is stored in the outbox."""
 
     invalidated: set[int] = msgspec.field(default_factory=set)
@@ -58,23 +58,23 @@ class Change:
 
     def __init__(self, transaction: AccountTransaction, actor: Actor, audit: Audit) -> None:
         self.transaction = transaction
-        self.effects = StateEffects(actor=actor.user, client=actor.client)
+        self.state_update = StateUpdate(actor=actor.user, client=actor.client)
         self.entries: list[AuditEntry] = []
         self._audit = audit
 
     def invalidate(self, users: Iterable[int]) -> None:
         """The profiles of these users have changed."""
-        self.effects.invalidated.update(users)
+        self.state_update.invalidated.update(users)
 
     def end_sessions(self, user: int, reason: SessionEndReason, *, except_session: str | None = None) -> None:
-        self.effects.ended.append(EndedUser(user, reason, except_session))
+        self.state_update.ended.append(EndedUser(user, reason, except_session))
 
     def record(self, event: Event, user: int | None = None, **detail: object) -> None:
-        client, actor = self.effects.client, self.effects.actor
+        client, actor = self.state_update.client, self.state_update.actor
         self.entries.append(self._audit.entry(event, client, user=user, actor=actor, detail=detail))
 
 
-class Effects:
+class AccountChanges:
     def __init__(
         self,
         *,
@@ -98,15 +98,15 @@ class Effects:
         return self._clock()
 
     @asynccontextmanager
-    async def change(self, actor: Actor) -> AsyncIterator[Change]:
+    async def begin(self, actor: Actor) -> AsyncIterator[Change]:
         """Commits at the end of the block, then tells state; any exception rolls back, and nothing follows."""
         delivery: Delivery | None = None
         async with self._transactions.begin() as transaction:
             change = Change(transaction, actor, self._audit)
             yield change
             await transaction.record(change.entries)
-            if change.effects.invalidated or change.effects.ended:
-                delivery = await transaction.enqueue(new_delivery(change.effects, self._clock()))
+            if change.state_update.invalidated or change.state_update.ended:
+                delivery = await transaction.enqueue(new_delivery(change.state_update, self._clock()))
         for entry in change.entries:
             self._audit.announce(entry)
         if delivery is not None:
@@ -124,33 +124,33 @@ class Effects:
         )
 
     async def _deliver(self, delivery: Delivery) -> None:
-        effects = msgspec.json.decode(delivery.payload, type=StateEffects)
-        await self._state.raise_epochs(sorted(effects.invalidated), self._clock())
-        for ended in effects.ended:
+        update = msgspec.json.decode(delivery.payload, type=StateUpdate)
+        await self._state.raise_epochs(sorted(update.invalidated), self._clock())
+        for ended in update.ended:
             if delivery.attempts and await self._has_newer(ended.user, delivery.created):
-                await self._end_older(ended, delivery.created, effects)
+                await self._end_older(ended, delivery.created, update)
                 continue
             await self._sessions.end_all(
                 ended.user,
                 ended.reason,
-                effects.client,
+                update.client,
                 except_session=ended.except_session,
-                actor=effects.actor,
+                actor=update.actor,
             )
 
     async def _has_newer(self, user: int, changed: float) -> bool:
         return any(_is_newer(session.opened, changed) for session in await self._sessions.of_user(user))
 
-    async def _end_older(self, ended: EndedUser, changed: float, effects: StateEffects) -> None:
+    async def _end_older(self, ended: EndedUser, changed: float, update: StateUpdate) -> None:
         """Told late: whoever has logged in since then has done so with what is in force now, and stays."""
         for session in await self._sessions.of_user(ended.user):
             if session.id != ended.except_session and not _is_newer(session.opened, changed):
-                await self._sessions.end(session.id, ended.reason, effects.client, actor=effects.actor)
+                await self._sessions.end(session.id, ended.reason, update.client, actor=update.actor)
 
 
-def new_delivery(effects: StateEffects, now: float) -> NewDelivery:
+def new_delivery(update: StateUpdate, now: float) -> NewDelivery:
     """For the transaction that causes them; until its lease ends it is the caller's to deliver."""
-    return NewDelivery(KIND, msgspec.json.encode(effects).decode(), now, now + LEASE_SECONDS)
+    return NewDelivery(KIND, msgspec.json.encode(update).decode(), now, now + LEASE_SECONDS)
 
 
 def _is_newer(opened: float, changed: float) -> bool:

@@ -9,7 +9,7 @@ from gatehouse.auth.keys.key_ring import new_key
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.perms import ADMIN as ADMIN_ROLE
 from gatehouse.auth.perms import ADMIN_PERMS
-from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.roles import DataScope, NewRole
 from gatehouse.stores.database.users import NewUser
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ async def bootstrap(
     known = await departments.all()
     root_department = known[0].id if known else await departments.add(ROOT_DEPARTMENT, None)
     if await roles.by_code(ADMIN_ROLE) is None and await users.count() == 0:
-        await roles.add(ADMIN_ROLE, "Administrator", ADMIN_PERMS, data_scope=DataScope.ALL, created=now)
+        await roles.add(NewRole(ADMIN_ROLE, "Administrator", data_scope=DataScope.ALL, created=now), ADMIN_PERMS)
     if await users.count() > 0:
         return None
     given = password or random_password()

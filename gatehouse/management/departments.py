@@ -5,67 +5,72 @@ Users in a disabled department, or below one, get nothing from their roles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
 
 from gatehouse.auth.audit import Event
 from gatehouse.management import accepted_values as policy
 from gatehouse.management import authority
-from gatehouse.management.field_checks import check_fields
+from gatehouse.management.field_checks import check_field
+from gatehouse.stores.database.row_changes import set_columns, without_same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from gatehouse.management.account_change import Effects
+    from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
+    from gatehouse.stores.database.departments import DepartmentChange, NewDepartment
 
-_CHECKS: dict[str, Callable[[Any], None]] = {
-    "name": lambda name: policy.check_text("department name", name),
-    "code": lambda code: policy.check_text("department code", code) if code else None,
-    "sort": policy.check_sort,
-}
+
+def check_department(department: NewDepartment | DepartmentChange) -> None:
+    check_field("name", department.name, policy.check_department_name)
+    check_field("code", department.code, policy.check_department_code)
+    check_field("sort", department.sort, policy.check_sort)
 
 
 class DepartmentChanges:
-    def __init__(self, effects: Effects) -> None:
-        self._effects = effects
+    def __init__(self, changes: AccountChanges) -> None:
+        self._changes = changes
 
-    async def add(self, actor: Actor, values: dict[str, Any]) -> int:
-        """`values` are name and parent, and code, sort and enabled if they are not to be the defaults."""
-        check_fields(values, _CHECKS)
-        async with self._effects.change(actor) as change:
+    async def add(self, actor: Actor, new: NewDepartment) -> int:
+        check_department(new)
+        async with self._changes.begin(actor) as change:
             parents = await change.transaction.department_parents()
-            authority.require_department_change(actor, [values.get("parent")], parents)
-            department = await change.transaction.add_department(**{"created": self._effects.now, **values})
+            authority.require_department_change(actor, [new.parent], parents)
+            department = await change.transaction.add_department(replace(new, created=self._changes.now))
             change.record(Event.DEPARTMENT_ADDED, department=department)
         return department
 
-    async def edit(self, actor: Actor, department: int, values: dict[str, Any]) -> None:
-        check_fields(values, _CHECKS)
-        async with self._effects.change(actor) as change:
+    async def edit(self, actor: Actor, department: int, values: DepartmentChange) -> None:
+        check_department(values)
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             before = await transaction.department(department)
-            values = {name: value for name, value in values.items() if value != getattr(before, name)}
+            values = without_same(values, before)
+            columns = set_columns(values)
             # To disable a department, or move it below a disabled one, removes the perms of everybody in it; to enable
             # or move it back restores them. So it needs an administrator who may do that to each of them.
-            concerns = {"enabled", "parent"} & values.keys()
+            concerns = {"enabled", "parent"} & columns.keys()
             people = await transaction.people_in(department) if concerns else []
             if concerns:
-                places = [department, *([values["parent"]] if "parent" in values else [])]
+                places = [department, *([] if values.parent is UNSET else [values.parent])]
                 parents = await transaction.department_parents()
                 authority.require_department_change(actor, places, parents, people=people)
             in_force = await transaction.is_in_force(department)
-            if values:
-                await transaction.set_department(department, **values)
+            if columns:
+                await transaction.set_department(department, values)
             if people and in_force != await transaction.is_in_force(department):
                 held = await transaction.roles(await transaction.roles_in(department, but=actor.user))
                 authority.require_switch(actor, [authority.grant_of(role) for role in held])
             change.invalidate(people)
-            if values:
-                change.record(Event.DEPARTMENT_CHANGED, department=department, changed=sorted(values))
+            if columns:
+                change.record(Event.DEPARTMENT_CHANGED, department=department, changed=sorted(columns))
 
     async def delete(self, actor: Actor, departments: Sequence[int]) -> None:
         """All of them, or none."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             authority.require_department_change(actor, departments, await transaction.department_parents())
             await transaction.delete_departments(departments)

@@ -1,32 +1,23 @@
-"""Applies the checks of `accepted_values.py` to the columns of a change, and names a wrong one as the contract does."""
+"""Applies a check of `accepted_values.py` to a field of a change, and names a wrong one as the contract does."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import UNSET, UnsetType
 
 from gatehouse.auth.refusals import AccountFieldInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    Check = Callable[[Any], None]
-
-
-def contract_name(column: str) -> str:
-    """The name of a column in the bodies of requests: `data_scope` is `dataScope`."""
-    head, *rest = column.split("_")
-    return head + "".join(part.capitalize() for part in rest)
+Value = TypeVar("Value")
 
 
-def check_field(field: str, value: object, check: Check) -> None:
+def check_field(field: str, value: Value | UnsetType, check: Callable[[Value], None]) -> None:
+    """`field` is its name in the bodies of requests. What a change leaves alone is not checked."""
     try:
-        check(value)
+        if value is not UNSET:
+            check(value)
     except ValueError as problem:
         raise AccountFieldInvalid(field, str(problem)) from None
-
-
-def check_fields(values: Mapping[str, object], checks: Mapping[str, Check]) -> None:
-    """Check those columns that are given."""
-    for column, check in checks.items():
-        if column in values:
-            check_field(contract_name(column), values[column], check)

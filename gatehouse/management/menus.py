@@ -9,43 +9,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.management import accepted_values as policy
 from gatehouse.management import authority
-from gatehouse.management.field_checks import check_field, contract_name
+from gatehouse.management.field_checks import check_field
 from gatehouse.management.roles import require_role_change, root_users
-from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.stores.database.row_changes import applied
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from gatehouse.management.account_change import Effects
+    from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
-    from gatehouse.stores.database.menus import Menu
+    from gatehouse.stores.database.menus import MenuChange
 
 LAYOUT = "Layout"
 IFRAME = "iframe"
 
-_TEXTS = {
-    "name": 64, "route_name": 255, "route_path": 255, "component": 255, "perm": 128, "icon": 64, "redirect": 255,
-    "external_url": 1024,
-}  # fmt: skip
-# What each type has beside its name, parent, sort and visible; the rest is left empty.
-_FIELDS: dict[MenuType, frozenset[str]] = {
-    MenuType.FOLDER: frozenset({"route_name", "route_path", "component", "icon", "redirect", "always_show"}),
-    MenuType.PAGE: frozenset(
-        {"route_name", "route_path", "component", "icon", "redirect", "params", "keep_alive", "always_show"}
-    ),
-    MenuType.LINK: frozenset({"route_name", "route_path", "component", "icon", "external_url", "keep_alive"}),
-    MenuType.BUTTON: frozenset({"perm"}),
-}
-_EMPTY: dict[str, Any] = {
-    **dict.fromkeys(_TEXTS, ""), "params": "", "keep_alive": False, "always_show": False,
-}  # fmt: skip
 _URL = re.compile(r"https?://\S+")
 
 
@@ -73,45 +58,43 @@ def visible_menus(
 
 
 class MenuChanges:
-    def __init__(self, effects: Effects) -> None:
-        self._effects = effects
+    def __init__(self, changes: AccountChanges) -> None:
+        self._changes = changes
 
-    async def add(self, actor: Actor, values: dict[str, Any]) -> int:
-        values = complete_menu(values)
-        async with self._effects.change(actor) as change:
+    async def add(self, actor: Actor, given: Menu) -> int:
+        """The id in `given` is ignored."""
+        new = replace(complete_menu(given), created=self._changes.now)
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
-            parent = values["parent"]
-            check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
-            authority.require_perms(actor, {values["perm"]} - {""})
-            menu = await transaction.add_menu(**{"created": self._effects.now, **values})
-            affected = await root_users(transaction, {values["perm"]} - {""})
+            check_parent(new.type, None if new.parent is None else await transaction.menu(new.parent))
+            authority.require_perms(actor, {new.perm} - {""})
+            menu = await transaction.add_menu(new)
+            affected = await root_users(transaction, {new.perm} - {""})
             change.invalidate(affected)
-            change.record(Event.MENU_ADDED, menu=menu, name=values["name"])
+            change.record(Event.MENU_ADDED, menu=menu, name=new.name)
         return menu
 
-    async def edit(self, actor: Actor, menu: int, values: dict[str, Any]) -> None:
-        """Replace all values: a value that is left out is cleared."""
-        values = complete_menu(values)
-        async with self._effects.change(actor) as change:
+    async def edit(self, actor: Actor, menu: int, values: MenuChange) -> None:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             before = await transaction.menu(menu)
-            parent = values["parent"]
-            check_parent(MenuType(values["type"]), None if parent is None else await transaction.menu(parent))
+            after = complete_menu(applied(before, values))
+            check_parent(after.type, None if after.parent is None else await transaction.menu(after.parent))
             # Under another name an administrator may grant what this button carries without knowing it.
-            authority.require_perms(actor, {before.perm, values["perm"]} - {""})
-            values = {name: value for name, value in values.items() if value != getattr(before, name)}
-            if values:
-                await transaction.set_menu(menu, **values)
-            if "type" in values:
+            authority.require_perms(actor, {before.perm, after.perm} - {""})
+            changed = sorted(name for name in Menu.__slots__ if getattr(before, name) != getattr(after, name))
+            if changed:
+                await transaction.set_menu(after, moved="parent" in changed)
+            if "type" in changed:
                 await transaction.unassign_menu(menu)
-            affected = await root_users(transaction, values.keys() & {"perm"})
+            affected = await root_users(transaction, {"perm"} & set(changed))
             change.invalidate(affected)
-            if values:
-                change.record(Event.MENU_CHANGED, menu=menu, changed=sorted(values))
+            if changed:
+                change.record(Event.MENU_CHANGED, menu=menu, changed=changed)
 
     async def delete(self, actor: Actor, menu: int) -> list[int]:
         """With everything below it. Roles keep their perms, which belong to the role and not to the button."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             name = (await transaction.menu(menu)).name
             menus = await transaction.all_menus()
@@ -125,7 +108,7 @@ class MenuChanges:
 
     async def assign(self, actor: Actor, role: int, wanted: Sequence[int]) -> None:
         """Replace the menus of a role. Ids of menus that no longer exist are ignored."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [before] = await transaction.roles([role])
             menus = await transaction.all_menus()
@@ -181,46 +164,75 @@ def check_parent(kind: MenuType, parent: Menu | None) -> None:
         raise AccountFieldInvalid("parentId", f"a menu of type {kind.value} cannot be below this parent")
 
 
-def complete_menu(given: dict[str, Any]) -> dict[str, Any]:
-    """Every column of a menu, checked: columns that its type does not use are empty, required ones are present."""
-    kind = MenuType(given["type"])
-    taken = _FIELDS[kind] | {"name", "type", "parent", "sort", "visible"}
-    values = {"parent": None, "sort": 0, "visible": True, **_EMPTY}
-    values |= {name: value for name, value in given.items() if name in taken}
-    for name, max_length in _TEXTS.items():
-        values[name] = str(values[name]).strip()
-        if len(values[name]) > max_length or not values[name].isprintable():
-            raise AccountFieldInvalid(contract_name(name), f"at most {max_length} printable characters")
-    _check_required(kind, values)
-    _check_values(kind, values)
-    return values | _set_by_type(kind, values)
-
-
-def _check_required(kind: MenuType, values: dict[str, Any]) -> None:
-    required = {
-        MenuType.FOLDER: ("name", "route_path"),
-        MenuType.PAGE: ("name", "route_path", "component"),
-        MenuType.LINK: ("name", "external_url"),
-        MenuType.BUTTON: ("name", "perm"),
-    }[kind]
-    for name in required:
-        if not values[name]:
-            raise AccountFieldInvalid(contract_name(name), "is needed")
-
-
-def _check_values(kind: MenuType, values: dict[str, Any]) -> None:
-    check_field("sort", values["sort"], policy.check_sort)
-    if kind is MenuType.BUTTON:
-        check_field("perm", values["perm"], policy.check_perm)
-    if kind is MenuType.LINK and not _URL.fullmatch(values["external_url"]):
+def complete_menu(given: Menu) -> Menu:
+    """The menu, checked: fields that its type does not use are empty, required ones are present."""
+    menu = _of_type(given)
+    checked = replace(
+        menu,
+        name=_text("name", menu.name, 64),
+        route_name=_text("routeName", menu.route_name, 255),
+        route_path=_text("routePath", menu.route_path, 255),
+        component=_text("component", menu.component, 255),
+        perm=_text("perm", menu.perm, 128),
+        icon=_text("icon", menu.icon, 64),
+        redirect=_text("redirect", menu.redirect, 255),
+        external_url=_text("externalUrl", menu.external_url, 1024),
+    )
+    _check_required(checked)
+    check_field("sort", checked.sort, policy.check_sort)
+    if checked.type is MenuType.BUTTON:
+        check_field("perm", checked.perm, policy.check_perm)
+    if checked.type is MenuType.LINK and not _URL.fullmatch(checked.external_url):
         raise AccountFieldInvalid("externalUrl", "not a web address")
+    return _as_folder(checked) if checked.type is MenuType.FOLDER else checked
 
 
-def _set_by_type(kind: MenuType, values: dict[str, Any]) -> dict[str, Any]:
-    """What the type of a menu decides, whatever was sent."""
-    if kind is not MenuType.FOLDER:
-        return {}
-    path = values["route_path"]
+def _of_type(given: Menu) -> Menu:
+    """Only what a menu of this type has beside its name, parent, sort and visible."""
+    menu = Menu(
+        given.id, given.parent, given.name, given.type, sort=given.sort, visible=given.visible, created=given.created
+    )
+    if given.type is MenuType.BUTTON:
+        return replace(menu, perm=given.perm)
+    menu = replace(
+        menu, route_name=given.route_name, route_path=given.route_path, component=given.component, icon=given.icon
+    )
+    match given.type:
+        case MenuType.FOLDER:
+            return replace(menu, redirect=given.redirect, always_show=given.always_show)
+        case MenuType.LINK:
+            return replace(menu, external_url=given.external_url, keep_alive=given.keep_alive)
+    return replace(
+        menu,
+        redirect=given.redirect,
+        params=given.params,
+        keep_alive=given.keep_alive,
+        always_show=given.always_show,
+    )
+
+
+def _text(field: str, text: str, max_length: int) -> str:
+    text = text.strip()
+    if len(text) > max_length or not text.isprintable():
+        raise AccountFieldInvalid(field, f"at most {max_length} printable characters")
+    return text
+
+
+def _check_required(menu: Menu) -> None:
+    required = {
+        MenuType.FOLDER: {"routePath": menu.route_path},
+        MenuType.PAGE: {"routePath": menu.route_path, "component": menu.component},
+        MenuType.LINK: {"externalUrl": menu.external_url},
+        MenuType.BUTTON: {"perm": menu.perm},
+    }[menu.type]
+    for field, text in {"name": menu.name, **required}.items():
+        if not text:
+            raise AccountFieldInvalid(field, "is needed")
+
+
+def _as_folder(menu: Menu) -> Menu:
+    """What the type decides, whatever was sent."""
+    path = menu.route_path
     # The consoles' router throws at a top-level path without the slash, and logs everybody out.
-    lacks_slash = values["parent"] is None and not path.startswith("/")
-    return {"component": LAYOUT, "route_path": f"/{path}" if lacks_slash else path}
+    lacks_slash = menu.parent is None and not path.startswith("/")
+    return replace(menu, component=LAYOUT, route_path=f"/{path}" if lacks_slash else path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
@@ -11,76 +11,70 @@ from gatehouse.management import accepted_values as policy
 from gatehouse.management import authority
 from gatehouse.management.authority import RoleGrant, grant_of
 from gatehouse.management.data_scopes import Scope
-from gatehouse.management.field_checks import check_field, check_fields
+from gatehouse.management.field_checks import check_field
 from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.row_changes import applied, set_columns, without_same
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from gatehouse.management.account_change import Effects
+    from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
+    from gatehouse.stores.database.roles import NewRole, RoleChange
     from gatehouse.stores.database.transactions import AccountTransaction, StoredRole
 
-_CHECKS: dict[str, Callable[[Any], None]] = {
-    "code": policy.check_role_code,
-    "name": policy.check_role_name,
-    "sort": policy.check_sort,
-    "data_scope": policy.check_data_scope,
-}
+
+def check_role(role: NewRole | RoleChange) -> None:
+    check_field("code", role.code, policy.check_role_code)
+    check_field("name", role.name, policy.check_role_name)
+    check_field("sort", role.sort, policy.check_sort)
+    check_field("dataScope", role.data_scope, policy.check_data_scope)
 
 
 class RoleChanges:
-    def __init__(self, effects: Effects) -> None:
-        self._effects = effects
+    def __init__(self, changes: AccountChanges) -> None:
+        self._changes = changes
 
-    async def add(
-        self,
-        actor: Actor,
-        values: dict[str, Any],
-        perms: Sequence[str] = (),
-        departments: Sequence[int] = (),
-    ) -> int:
-        """`values` are code and name, and enabled, sort and data_scope if they are not to be the defaults."""
-        check_fields(values, _CHECKS)
+    async def add(self, actor: Actor, new: NewRole, perms: Sequence[str] = (), departments: Sequence[int] = ()) -> int:
+        check_role(new)
         check_perms(perms)
-        chosen = departments if values.get("data_scope") == DataScope.CHOSEN else ()
-        scope = Scope(values.get("data_scope", DataScope.OWN), frozenset(chosen))
-        authority.require_role_change(actor, None, RoleGrant(values["code"], frozenset(perms), scope))
-        async with self._effects.change(actor) as change:
+        chosen = departments if new.data_scope == DataScope.CHOSEN else ()
+        scope = Scope(new.data_scope, frozenset(chosen))
+        authority.require_role_change(actor, None, RoleGrant(new.code, frozenset(perms), scope))
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
-            role = await transaction.add_role(**{"enabled": True, "created": self._effects.now, **values})
+            role = await transaction.add_role(replace(new, created=self._changes.now))
             await transaction.allow(role, perms)
             await transaction.replace_departments(role, chosen)
             affected = await root_users(transaction, perms)
             change.invalidate(affected)
-            change.record(Event.ROLE_ADDED, role=values["code"], perms=list(perms))
+            change.record(Event.ROLE_ADDED, role=new.code, perms=list(perms))
         return role
 
-    async def edit(
-        self, actor: Actor, role: int, values: dict[str, Any], departments: Sequence[int] | None = None
-    ) -> None:
-        """Set columns, and the chosen departments unless they are None."""
-        check_fields(values, _CHECKS)
-        async with self._effects.change(actor) as change:
+    async def edit(self, actor: Actor, role: int, values: RoleChange, departments: Sequence[int] | None = None) -> None:
+        """Set values, and the chosen departments unless they are None."""
+        check_role(values)
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [before] = await transaction.roles([role])
-            values = {name: value for name, value in values.items() if value != getattr(before, name)}
-            chosen = _chosen(before, values, departments)
-            after = replace(before, **values, departments=chosen)
-            holders = await require_role_change(transaction, actor, before, after)
-            if values:
-                await transaction.set_role(role, **values)
+            values = without_same(values, before)
+            after = applied(before, values)
+            chosen = _chosen(after, departments)
+            holders = await require_role_change(transaction, actor, before, replace(after, departments=chosen))
+            columns = set_columns(values)
+            if columns:
+                await transaction.set_role(role, values)
             if chosen != before.departments:
                 await transaction.replace_departments(role, chosen)
-            changed = sorted([*values, *(["departments"] if chosen != before.departments else [])])
+            changed = sorted([*columns, *(["departments"] if chosen != before.departments else [])])
             change.invalidate(holders)
             if changed:
                 change.record(Event.ROLE_CHANGED, role=before.code, changed=changed)
 
     async def delete(self, actor: Actor, roles: Sequence[int]) -> None:
         """All of them, or none; their users lose the perms."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             found = await transaction.roles(roles)
             perms = {perm for role in found for perm in role.perms}
@@ -94,7 +88,7 @@ class RoleChanges:
 
     async def allow(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         check_perms(perms)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             added = [perm for perm in perms if perm not in role.perms]
@@ -106,7 +100,7 @@ class RoleChanges:
 
     async def deny(self, actor: Actor, code: str, perms: Sequence[str]) -> None:
         """Take perms away, under all of their names: one that stayed would give the same."""
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [role] = await transaction.roles_by_code([code])
             for perm in perms:
@@ -123,7 +117,7 @@ class RoleChanges:
         """Replace the perms of a role. One name of a perm is enough."""
         check_perms(perms)
         wanted = {names_of(perm)[0] for perm in perms}
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             [before] = await transaction.roles([role])
             denied = sorted(perm for perm in before.perms if names_of(perm)[0] not in wanted)
@@ -157,8 +151,8 @@ def check_perms(perms: Iterable[str]) -> None:
         check_field("perms", perm, policy.check_perm)
 
 
-def _chosen(before: StoredRole, values: dict[str, Any], departments: Sequence[int] | None) -> frozenset[int]:
+def _chosen(after: StoredRole, departments: Sequence[int] | None) -> frozenset[int]:
     """The departments that the role is about after the change: none unless that is its data scope."""
-    if values.get("data_scope", before.data_scope) != DataScope.CHOSEN:
+    if after.data_scope != DataScope.CHOSEN:
         return frozenset()
-    return before.departments if departments is None else frozenset(departments)
+    return after.departments if departments is None else frozenset(departments)

@@ -6,8 +6,10 @@ effect on the next request of the user.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
 
 from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.password_policy import password_problem
@@ -15,34 +17,35 @@ from gatehouse.auth.refusals import PasswordRefused
 from gatehouse.management import accepted_values as policy
 from gatehouse.management import authority
 from gatehouse.management.authority import Actor, Holder, grant_of
-from gatehouse.management.field_checks import check_fields
+from gatehouse.management.field_checks import check_field
+from gatehouse.stores.database.row_changes import applied, set_columns, without_same
+from gatehouse.stores.database.users import UserChange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.management.account_change import Change, Effects
-    from gatehouse.management.field_checks import Check
+    from gatehouse.management.account_change import AccountChanges, Change
     from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
     from gatehouse.stores.database.users import NewUser
 
 TOTP, PASSKEY = "totp", "passkey"  # the kinds of second factors
 
-USER_CHECKS: dict[str, Check] = {
-    "username": policy.check_username,
-    "nickname": policy.check_nickname,
-    "avatar": policy.check_avatar,
-    "gender": policy.check_gender,
-    "mobile": policy.check_mobile,
-    "email": policy.check_email,
-}
+
+def check_user(user: NewUser | UserChange) -> None:
+    check_field("username", user.username, policy.check_username)
+    check_field("nickname", user.nickname, policy.check_nickname)
+    check_field("avatar", user.avatar, policy.check_avatar)
+    check_field("gender", user.gender, policy.check_gender)
+    check_field("mobile", user.mobile, policy.check_mobile)
+    check_field("email", user.email, policy.check_email)
 
 
 class UserChanges:
-    def __init__(self, transactions: AccountTransactions, effects: Effects, hashes: HashPool) -> None:
+    def __init__(self, transactions: AccountTransactions, changes: AccountChanges, hashes: HashPool) -> None:
         self._transactions = transactions
-        self._effects = effects
+        self._changes = changes
         self._hashes = hashes
 
     async def add(self, actor: Actor, new: NewUser, roles: Sequence[int] = (), password: str = "") -> int:
@@ -57,41 +60,43 @@ class UserChanges:
     async def add_many(self, actor: Actor, entries: Sequence[tuple[NewUser, Sequence[int]]]) -> list[int]:
         """All of them, or none. Returns their ids."""
         added: list[int] = []
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             granted = await transaction.roles({role for _, roles in entries for role in roles})
             parents = await transaction.department_parents()
             for new, roles in entries:
-                check_fields(asdict(new), USER_CHECKS)
+                check_user(new)
                 given = tuple(grant_of(role) for role in granted if role.id in roles)
                 authority.require_user_change(actor, None, Holder(None, new.department, given), parents)
-                user = await transaction.add_user(replace(new, created=self._effects.now))
+                user = await transaction.add_user(replace(new, created=self._changes.now))
                 await transaction.replace_roles(user, roles)
                 added.append(user)
                 held = codes([role for role in granted if role.id in roles])
                 change.record(Event.USER_ADDED, user, username=new.username, roles=held)
         return added
 
-    async def edit(self, actor: Actor, user: int, values: dict[str, Any], roles: Sequence[int] | None = None) -> None:
-        """Set columns, and all roles unless they are None."""
-        check_fields(values, USER_CHECKS)
-        disabled = values.get("enabled") is False
-        async with self._effects.change(actor) as change:
+    async def edit(self, actor: Actor, user: int, values: UserChange, roles: Sequence[int] | None = None) -> None:
+        """Set values, and all roles unless they are None."""
+        check_user(values)
+        disabled = values.enabled is False
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             target = await self._target(transaction, actor, user)
-            values = {name: value for name, value in values.items() if value != getattr(target.user, name)}
-            wanted = await self._wanted_roles(transaction, actor, target, values.get("department"), roles)
-            if values:
-                await transaction.set_user(user, **values)
+            values = without_same(values, target.user)
+            after = applied(target.user, values)
+            wanted = await self._wanted_roles(transaction, actor, target, after.department, roles)
+            columns = set_columns(values)
+            if columns:
+                await transaction.set_user(user, values)
             granted, revoked = await self._replace_roles(transaction, target, wanted)
-            detail: dict[str, list[str]] = {"changed": sorted(values.keys() - {"enabled"})}
+            detail: dict[str, list[str]] = {"changed": sorted(columns.keys() - {"enabled"})}
             detail |= {"granted": granted} if granted else {}
             detail |= {"revoked": revoked} if revoked else {}
             change.invalidate([user])
             if detail != {"changed": []}:
                 change.record(Event.USER_CHANGED, user, **detail)
-            if "enabled" in values:
-                change.record(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, user)
+            if values.enabled is not UNSET:
+                change.record(Event.USER_ENABLED if values.enabled else Event.USER_DISABLED, user)
             if disabled:
                 change.end_sessions(user, SessionEndReason.DISABLED)
 
@@ -112,10 +117,10 @@ class UserChanges:
     async def set_password(self, actor: Actor, user: int, hashed: str) -> None:
         """Store the hash of a password that has been checked; all sessions end."""
         await self.require_can_manage(actor, user)
-        await self._effects.end_sessions_before(actor, user)
-        async with self._effects.change(actor) as change:
+        await self._changes.end_sessions_before(actor, user)
+        async with self._changes.begin(actor) as change:
             await self._target(change.transaction, actor, user)
-            await change.transaction.set_user(user, password_hash=hashed)
+            await change.transaction.set_user(user, UserChange(password_hash=hashed))
             _password_changed(change, user)
 
     async def replace_own_password(
@@ -127,8 +132,8 @@ class UserChanges:
         password while its owner changes it must win.
         """
         actor = Actor(None, client=client)  # nobody else: the trail names an actor only where that is another user
-        await self._effects.end_sessions_before(actor, user, except_session=except_session)
-        async with self._effects.change(actor) as change:
+        await self._changes.end_sessions_before(actor, user, except_session=except_session)
+        async with self._changes.begin(actor) as change:
             replaced = await change.transaction.replace_password_hash(user, checked, hashed)
             if replaced:
                 _password_changed(change, user, except_session)
@@ -137,7 +142,7 @@ class UserChanges:
     async def remove_factors(self, actor: Actor, user: int) -> list[str]:
         """Remove all second factors of a user who lost them, or none; returns which there were."""
         authority.forbid_own_account(actor, [user])
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             await self._target(change.transaction, actor, user)
             totp, passkeys = await change.transaction.remove_factors(user)
             removed = ([TOTP] if totp else []) + ([PASSKEY] if passkeys else [])
@@ -148,7 +153,7 @@ class UserChanges:
     async def delete(self, actor: Actor, users: Sequence[int]) -> None:
         """All of them, or none."""
         authority.forbid_own_account(actor, users)
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             targets = await change.transaction.targets(users)
             parents = await change.transaction.department_parents()
             for target in targets:
@@ -169,7 +174,7 @@ class UserChanges:
         return target
 
     async def _change_roles(self, actor: Actor, user: int, named: Sequence[str], *, give: bool) -> None:
-        async with self._effects.change(actor) as change:
+        async with self._changes.begin(actor) as change:
             transaction = change.transaction
             target = await self._target(transaction, actor, user)
             held, meant = (
@@ -177,9 +182,8 @@ class UserChanges:
                 {role.id for role in await transaction.roles_by_code(named)},
             )
             roles = sorted(held | meant if give else held - meant)
-            await self._replace_roles(
-                transaction, target, await self._wanted_roles(transaction, actor, target, None, roles)
-            )
+            wanted = await self._wanted_roles(transaction, actor, target, target.user.department, roles)
+            await self._replace_roles(transaction, target, wanted)
             change.invalidate([user])
             change.record(Event.USER_CHANGED, user, **{"granted" if give else "revoked": list(named)})
 
@@ -188,12 +192,12 @@ class UserChanges:
         transaction: AccountTransaction,
         actor: Actor,
         target: Target,
-        department: int | None,
+        department: int,
         roles: Sequence[int] | None,
     ) -> Sequence[StoredRole]:
         """The roles that the user is to hold; refused if the actor may not give it these, or this department."""
         wanted = target.roles if roles is None else await transaction.roles(roles)
-        after = Holder(target.user.id, department or target.user.department, tuple(grant_of(role) for role in wanted))
+        after = Holder(target.user.id, department, tuple(grant_of(role) for role in wanted))
         parents = await transaction.department_parents()
         authority.require_user_change(actor, _holder(target), after, parents)
         return wanted

@@ -2,7 +2,8 @@
 
 JSON Lines: one object a line, its `type` department, role, menu, user or factor (user if there is none). CSV: users
 only, a line with the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as
-its hash, a second factor as it is sealed, and both only if they were asked for.
+its hash, a second factor as it is sealed, and both only if they were asked for. The sheet of the console, xlsx or CSV,
+is read only (`user_sheet.py`).
 """
 
 from __future__ import annotations
@@ -15,21 +16,26 @@ from msgspec import UNSET, Struct, UnsetType
 from gatehouse.stores.database.factor_export import FactorCopy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
 class FileFormat(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
+    XLSX = "xlsx"
 
 
-def format_of(path: Path) -> FileFormat:
-    match path.suffix.lower():
-        case ".jsonl" | ".ndjson":
-            return FileFormat.JSONL
-        case ".csv":
-            return FileFormat.CSV
-    raise ValueError(f"{path.name}: expected a name that ends in .jsonl or .csv")
+EXPORT_FORMATS = (FileFormat.JSONL, FileFormat.CSV)
+
+
+def format_of(path: Path, formats: Sequence[FileFormat] = tuple(FileFormat)) -> FileFormat:
+    suffix = path.suffix.lower().removeprefix(".")
+    for known in formats:
+        if suffix == known or (suffix == "ndjson" and known is FileFormat.JSONL):
+            return known
+    *most, last = (f".{known}" for known in formats)
+    raise ValueError(f"{path.name}: expected a name that ends in {', '.join(most)} or {last}")
 
 
 class DepartmentLine(Struct, tag="department", forbid_unknown_fields=True):

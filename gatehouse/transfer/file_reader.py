@@ -1,4 +1,7 @@
-"""Reads accounts from JSON Lines or CSV. Twice: departments and roles first, so lines may be in any order."""
+"""Reads accounts from JSON Lines, CSV or the console's sheet of users.
+
+Lines are read twice: departments and roles first, so they may be in any order.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import csv
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from gatehouse.management import accepted_values as policy
 from gatehouse.management.menus import complete_menu
 from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.stores.database.users import UserChange
 from gatehouse.transfer.file_format import (
     COLUMNS,
     DepartmentLine,
@@ -31,6 +36,8 @@ from gatehouse.transfer.import_rows import (
     SourceRole,
     SourceUser,
 )
+from gatehouse.transfer.user_sheet import is_header, read_user_sheet
+from gatehouse.transfer.xlsx import SheetInvalid
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -50,8 +57,10 @@ class UserFile:
     skipped = 0
 
     def __init__(self, path: Path, file_format: FileFormat | None = None) -> None:
-        self._lines = _from_csv if (file_format or format_of(path)) is FileFormat.CSV else _from_jsonl
+        file_format = file_format or format_of(path)
+        self._lines = _from_csv if file_format is FileFormat.CSV else _from_jsonl
         self._path = path
+        self._sheet: list[SourceUser] | None = None
         self._departments: dict[int, SourceDepartment] = {}
         self._roles: dict[str, SourceRole] = {}
         self._menus: dict[int, SourceMenu] = {}
@@ -59,7 +68,17 @@ class UserFile:
         self._users = 0
         self.refused: list[Remark] = []
         self.adapted: list[Remark] = []
+        if file_format is FileFormat.XLSX or (file_format is FileFormat.CSV and _is_sheet(path)):
+            self._sheet = self._read_sheet()
         self._read_all_but_users()
+
+    def _read_sheet(self) -> list[SourceUser]:
+        try:
+            rows, formulas = read_user_sheet(self._path.read_bytes())
+        except SheetInvalid as problem:
+            raise ValueError(f"{self._path.name}: {problem}") from None
+        self.refused += [refusal.remark for refusal in formulas]
+        return rows
 
     def _read_all_but_users(self) -> None:
         for origin, line in self._read():
@@ -67,13 +86,13 @@ class UserFile:
                 match line:
                     case Remark():
                         self.refused.append(line)
-                    case UserLine():
+                    case UserLine() | SourceUser():
                         self._users += 1
                     case DepartmentLine():
                         _add_once(self._departments, line.id, _department(origin, line))
                     case RoleLine():
                         _add_once(self._roles, line.code, _role(origin, line))
-                        if line.menus is not msgspec.UNSET:
+                        if line.menus is not UNSET:
                             self._assigned[line.code] = frozenset(line.menus)
                     case MenuLine():
                         _add_once(self._menus, line.id, _menu(origin, line))
@@ -100,16 +119,19 @@ class UserFile:
     async def users(self) -> AsyncIterator[tuple[int, Sequence[SourceUser]]]:
         batch: list[SourceUser] = []
         for origin, line in self._read():
-            if isinstance(line, UserLine):
-                batch.append(_user(origin, line))
+            if isinstance(line, UserLine | SourceUser):
+                batch.append(_user(origin, line) if isinstance(line, UserLine) else line)
             if len(batch) == BATCH:
                 yield len(batch), batch
                 batch = []
         if batch:
             yield len(batch), batch
 
-    def _read(self) -> Iterator[tuple[str, Line | Remark]]:
+    def _read(self) -> Iterator[tuple[str, SourceUser | Line | Remark]]:
         """Every line, or why it cannot be read."""
+        if self._sheet is not None:
+            yield from ((row.origin, row) for row in self._sheet)
+            return
         for number, read in self._lines(self._path):
             origin = f"line {number}"
             if isinstance(read, dict):
@@ -132,6 +154,12 @@ def _from_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
                 yield number, "not JSON"
                 continue
             yield number, value if isinstance(value, dict) else "not a JSON object"
+
+
+def _is_sheet(path: Path) -> bool:
+    """Whether a CSV file has the columns of the console's template, and not those of an export."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return is_header(next(csv.reader([file.readline()]), []))
 
 
 def _from_csv(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -182,14 +210,11 @@ def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
     policy.check_text("department name", line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
-    fields = _set_fields(line)
-    if "sort" in fields:
-        policy.check_sort(fields["sort"])
-    if fields.get("code"):
-        policy.check_text("department code", fields["code"])
-    return SourceDepartment(
-        origin, line.id, line.name, line.parent, fields.get("code"), fields.get("sort"), fields.get("enabled")
-    )
+    if line.sort is not UNSET:
+        policy.check_sort(line.sort)
+    if line.code is not UNSET:
+        policy.check_department_code(line.code)
+    return SourceDepartment(origin, line.id, line.name, line.parent, line.code, line.sort, line.enabled)
 
 
 def _role(origin: str, line: RoleLine) -> SourceRole:
@@ -197,45 +222,38 @@ def _role(origin: str, line: RoleLine) -> SourceRole:
     policy.check_text("role name", line.name)
     for perm in line.perms:
         policy.check_perm(perm)
-    fields = _set_fields(line)
-    if "sort" in fields:
-        policy.check_sort(fields["sort"])
-    if "data_scope" in fields:
-        policy.check_data_scope(fields["data_scope"])
-    chosen = tuple(sorted(set(fields["depts"]))) if "depts" in fields else None
+    if line.sort is not UNSET:
+        policy.check_sort(line.sort)
+    if line.data_scope is not UNSET:
+        policy.check_data_scope(line.data_scope)
+    chosen = None if line.depts is UNSET else tuple(sorted(set(line.depts)))
     perms = tuple(dict.fromkeys(line.perms))
-    return SourceRole(
-        origin, line.code, line.name, line.enabled, perms, fields.get("sort"), fields.get("data_scope"), chosen
-    )
+    return SourceRole(origin, line.code, line.name, line.enabled, perms, line.sort, line.data_scope, chosen)
 
 
 def _menu(origin: str, line: MenuLine) -> SourceMenu:
     if not 0 < line.id < 2**53:
         raise ValueError(f"{line.id} is not an id")
-    values = {name: value for name, value in msgspec.structs.asdict(line).items() if name not in {"id", "kind"}}
-    checked = complete_menu({**values, "type": line.kind})
-    return SourceMenu(origin, Menu(id=line.id, created=line.created, **{**checked, "type": MenuType(line.kind)}))
+    columns = msgspec.structs.asdict(line)
+    return SourceMenu(origin, complete_menu(Menu(type=MenuType(columns.pop("kind")), **columns)))
 
 
 def _user(origin: str, line: UserLine) -> SourceUser:
-    fields = _set_fields(line)
     return SourceUser(
         origin=f"{origin} {line.username!r}",
-        id=fields.get("id"),
+        id=None if line.id is UNSET else line.id,
         username=line.username,
-        nickname=fields.get("nickname"),
-        avatar=fields.get("avatar"),
-        department=fields.get("dept_id"),
-        password_hash=fields.get("password_hash"),
-        enabled=fields.get("enabled"),
-        captcha_exempt=fields.get("captcha_exempt"),
-        created=fields.get("created"),
-        roles=frozenset(fields["roles"]) if "roles" in fields else None,
-        gender=fields.get("gender"),
-        mobile=fields.get("mobile"),
-        email=fields.get("email"),
+        values=UserChange(
+            nickname=line.nickname,
+            avatar=line.avatar,
+            department=line.dept_id,
+            password_hash=line.password_hash,
+            enabled=line.enabled,
+            captcha_exempt=line.captcha_exempt,
+            gender=line.gender,
+            mobile=line.mobile,
+            email=line.email,
+        ),
+        created=None if line.created is UNSET else line.created,
+        roles=None if line.roles is UNSET else tuple(dict.fromkeys(line.roles)),
     )
-
-
-def _set_fields(line: Line) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}

@@ -3,219 +3,283 @@
 A row is an existing user if name and id are the same; a row without an id is matched by name. Its values then replace
 those of the user, except the password, which stays unless the operator asks for it: it may have been changed here
 since. Ids are never changed, because other systems refer to them: a row whose id or name belongs to another user is
-refused.
+refused. What need not stop a user is adapted and reported.
 
 One exception: the administrator of the first start has id 1 and the name `admin`, which every console uses as well.
 While it is the only user and unchanged, a row that needs its id or its name replaces it.
 
-This is for files and databases on the command line; the xlsx sheets of the console are planned in
-`management/user_import.py`.
+The console's import is strict: it only adds users, a value that cannot be taken refuses the row, and nobody gives more
+than they have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import UNSET, structs
 
 from gatehouse.auth.passwords.hashing import is_supported_hash, is_within_cost_limit
 from gatehouse.management import accepted_values as policy
-from gatehouse.stores.database.users import User, name_key
-from gatehouse.transfer.import_rows import Remark, printable
+from gatehouse.management import authority
+from gatehouse.management.authority import OPERATOR, Actor, Holder, grant_of
+from gatehouse.stores.database.row_changes import applied, without_same
+from gatehouse.stores.database.users import NewUser, User, UserChange, name_key
+from gatehouse.transfer.import_rows import Problem, Refusal, Remark, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from gatehouse.stores.database.departments import Department
     from gatehouse.stores.database.import_batches import ExistingUser
+    from gatehouse.stores.database.roles import Role
     from gatehouse.transfer.import_rows import SourceUser
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Which departments and roles exist, and the operator's options."""
+    """Which departments and roles there are, who imports, and how."""
 
-    departments: frozenset[int]
-    root: int  # where users without a department belong
-    roles: frozenset[str]
-    source_roles: frozenset[str] | None  # those the source decides about; None: all
-    overwrite_passwords: bool
+    departments: Mapping[int, Department]
+    roles: Mapping[str, Role]  # by their codes
+    default_department: int  # where users without a department belong
     now: float
+    actor: Actor = OPERATOR
+    strict: bool = False
+    source_roles: frozenset[str] | None = None  # those the source decides about; None: all
+    overwrite_passwords: bool = False
 
 
-@dataclass(slots=True)
-class Seen:
-    """Names and ids that rows of this run have used, with the origin of each; the first row wins."""
-
-    names: dict[str, str] = field(default_factory=dict)
-    ids: dict[int, str] = field(default_factory=dict)
+class PlannedUser(NamedTuple):
+    id: int | None  # None: the database assigns one
+    new: NewUser
+    roles: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class UserChange:
+class PlannedChange:
     existing: ExistingUser
-    values: dict[str, Any]
+    values: UserChange
     roles: frozenset[str] | None
 
 
 @dataclass(slots=True)
 class Plan:
     removed: list[ExistingUser] = field(default_factory=list)
-    added: list[tuple[User, frozenset[str]]] = field(default_factory=list)
-    changed: list[UserChange] = field(default_factory=list)
+    added: list[PlannedUser] = field(default_factory=list)
+    changed: list[PlannedChange] = field(default_factory=list)
     unchanged: int = 0
-    refused: list[Remark] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
     adapted: list[Remark] = field(default_factory=list)
 
 
-def replaces_admin(row: SourceUser, administrator: User) -> bool:
+class RowRefused(Exception):
+    """`text` is for the command line; the console words the problem and what it is about itself."""
+
+    def __init__(self, problem: Problem, about: str, text: str = "") -> None:
+        super().__init__(text)
+        self.problem = problem
+        self.about = about
+        self.text = text
+
+
+class UserPlanner:
+    """Remembers the names and ids that rows have used, with the origin of each: the first row wins."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._names: dict[str, str] = {}
+        self._ids: dict[int, str] = {}
+        self._may_add = cache(self._asks_to_add)  # many rows, and few departments and roles
+
+    def plan(
+        self,
+        rows: Iterable[SourceUser],
+        existing_users: Sequence[ExistingUser],
+        replaceable_admin: ExistingUser | None = None,
+    ) -> Plan:
+        decided = Plan()
+        taken = {name_key(existing.user.username) for existing in existing_users}
+        valid = [row for row in (self._admit(row, taken, decided) for row in rows) if row]
+        if replaceable_admin and any(_replaces_admin(row, replaceable_admin.user) for row in valid):
+            decided.removed.append(replaceable_admin)
+            existing_users = [existing for existing in existing_users if existing.user.id != replaceable_admin.user.id]
+        by_name = {name_key(existing.user.username): existing for existing in existing_users}
+        by_id = {existing.user.id: existing for existing in existing_users}
+        for row in valid:
+            try:
+                existing = _same_user(row, by_name, by_id)
+            except RowRefused as refusal:
+                decided.refused.append(_refusal(row, refusal))
+                continue
+            if existing is None:
+                decided.added.append(PlannedUser(row.id, self._new(row), row.roles or ()))
+            else:
+                self._compare(row, existing, decided)
+        return decided
+
+    def _admit(self, row: SourceUser, taken: Collection[str], decided: Plan) -> SourceUser | None:
+        """The row with its values checked, department and roles found; None if it is refused."""
+        adapted: list[Remark] = []
+        try:
+            _check_row(row)
+            self._check_unseen(row)
+            if self._context.strict and name_key(row.username) in taken:
+                raise RowRefused(Problem.TAKEN, row.username)
+            row = self._with_department(row, adapted)
+            row = self._with_values(row, adapted)
+            row = self._with_roles(row)
+        except RowRefused as refusal:
+            decided.refused.append(_refusal(row, refusal))
+            return None
+        decided.adapted += adapted
+        self._names[name_key(row.username)] = row.origin
+        if row.id is not None:
+            self._ids[row.id] = row.origin
+        return row
+
+    def _check_unseen(self, row: SourceUser) -> None:
+        """Names are compared as login compares them, so `Ann` and `ann` cannot both be imported."""
+        if first := self._names.get(name_key(row.username)):
+            text = f"the name {row.username!r} is that of {first} (case does not count)"
+            raise RowRefused(Problem.TWICE, row.username, text)
+        if row.id is not None and row.id in self._ids:
+            raise RowRefused(Problem.TWICE, str(row.id), f"id {row.id} is that of {self._ids[row.id]}")
+
+    def _with_department(self, row: SourceUser, adapted: list[Remark]) -> SourceUser:
+        known, default, wanted = self._context.departments, self._context.default_department, row.values.department
+        if row.department_name:
+            wanted = _department_id(row.department_name, known.values())
+        if wanted is not UNSET and wanted not in known:
+            given = row.department_name or str(wanted)
+            if self._context.strict:
+                raise RowRefused(Problem.NO_DEPARTMENT, given)
+            adapted.append(Remark(row.origin, f"there is no department {given}: put into {default}"))
+            wanted = default
+        if wanted == row.values.department:
+            return row
+        return replace(row, values=structs.replace(row.values, department=wanted))
+
+    def _with_values(self, row: SourceUser, adapted: list[Remark]) -> SourceUser:
+        """Values that cannot be taken are replaced; a strict import refuses them."""
+        values, nickname = row.values, row.values.nickname
+        if nickname is not UNSET and nickname != printable(nickname):
+            if self._context.strict:
+                raise RowRefused(Problem.INVALID, "nickname")
+            adapted.append(Remark(row.origin, f"the nickname became {printable(nickname)!r}"))
+            values = structs.replace(values, nickname=printable(nickname) or row.username)
+        for name, check, nothing in _VALUES:
+            try:
+                if (value := getattr(values, name)) is not UNSET:
+                    check(value)
+            except ValueError as problem:
+                if self._context.strict:
+                    raise RowRefused(Problem.INVALID, name) from None
+                adapted.append(Remark(row.origin, f"{problem}: left empty"))
+                values = structs.replace(values, **{name: nothing})
+        return row if values is row.values else replace(row, values=values)
+
+    def _with_roles(self, row: SourceUser) -> SourceUser:
+        known = self._context.roles
+        if row.role_names:
+            row = replace(row, roles=tuple(dict.fromkeys(self._role_code(name) for name in row.role_names)))
+        if unknown := sorted(code for code in row.roles or () if code not in known):
+            raise RowRefused(Problem.NO_ROLE, unknown[0], f"there is no role {unknown[0]!r}")
+        department = row.values.department or self._context.default_department
+        if not self._may_add(department, row.roles or ()):
+            raise RowRefused(Problem.NOT_PLACED, row.department_name or str(department))
+        return row
+
+    def _role_code(self, given: str) -> str:
+        """Of the role with this code, or else of the one with this name."""
+        for key in ("code", "name"):
+            found = [role for role in self._context.roles.values() if getattr(role, key) == given]
+            if len(found) == 1:
+                if authority.lack_to_grant(self._context.actor, grant_of(found[0])):
+                    raise RowRefused(Problem.NOT_GRANTED, given)
+                return found[0].code
+        raise RowRefused(Problem.NO_ROLE, given, f"there is no role {given!r}")
+
+    def _asks_to_add(self, department: int, codes: tuple[str, ...]) -> bool:
+        parents = {one.id: one.parent for one in self._context.departments.values()}
+        holder = Holder(None, department, tuple(grant_of(self._context.roles[code]) for code in codes))
+        return authority.lack_to_add_user(self._context.actor, holder, parents) is None
+
+    def _new(self, row: SourceUser) -> NewUser:
+        created = self._context.now if row.created is None else row.created
+        new = applied(NewUser(row.username, "", "", self._context.default_department, created), row.values)
+        return replace(new, nickname=new.nickname or new.username)
+
+    def _compare(self, row: SourceUser, existing: ExistingUser, decided: Plan) -> None:
+        values = without_same(structs.replace(row.values, username=row.username), existing.user)
+        if not self._context.overwrite_passwords:
+            values = structs.replace(values, password_hash=UNSET)
+        wanted = self._wanted_roles(row, existing)
+        if values != UserChange() or wanted != existing.roles:
+            decided.changed.append(PlannedChange(existing, values, wanted if wanted != existing.roles else None))
+        else:
+            decided.unchanged += 1
+
+    def _wanted_roles(self, row: SourceUser, existing: ExistingUser) -> frozenset[str]:
+        """Roles that the source does not have were granted here, and stay."""
+        if row.roles is None:
+            return existing.roles
+        decides = self._context.source_roles
+        return frozenset(row.roles) | (frozenset() if decides is None else existing.roles - decides)
+
+
+_VALUES: tuple[tuple[str, Callable[[Any], None], str | int], ...] = (
+    ("avatar", policy.check_avatar, ""),
+    ("gender", policy.check_gender, 0),
+    ("mobile", policy.check_mobile, ""),
+    ("email", policy.check_email, ""),
+)
+
+
+def _check_row(row: SourceUser) -> None:
+    if not policy.is_username(row.username):
+        problem = Problem.INVALID if row.username else Problem.NO_NAME
+        text = f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
+        raise RowRefused(problem, "username", text)
+    if row.id is not None and not 0 < row.id < 2**63:
+        raise RowRefused(Problem.INVALID, "id", f"{row.id} is not an id")
+    hashed = row.values.password_hash
+    if hashed is not UNSET and not is_supported_hash(hashed):
+        raise RowRefused(Problem.INVALID, "password", "the password is neither a bcrypt nor an Argon2id hash")
+    if hashed is not UNSET and not is_within_cost_limit(hashed):
+        raise RowRefused(Problem.INVALID, "password", "the password's hash costs too much to check at every login")
+    if row.created is not None and not 0 <= row.created < 1e11:
+        raise RowRefused(Problem.INVALID, "created", f"{row.created} is not a time: seconds since 1970")
+
+
+def _department_id(given: str, departments: Collection[Department]) -> int:
+    """Of the one department with this id, code or name; 0 if there is none."""
+    for key in ("id", "code", "name"):
+        found = [one.id for one in departments if str(getattr(one, key)) == given]
+        if len(found) == 1:
+            return found[0]
+    return 0
+
+
+def _replaces_admin(row: SourceUser, administrator: User) -> bool:
     """Whether this row can only be imported if the first administrator is replaced; one without a hash cannot."""
     same = row.id == administrator.id or name_key(row.username) == name_key(administrator.username)
-    return same and row.id is not None and row.password_hash is not None
+    return same and row.id is not None and row.values.password_hash is not UNSET
 
 
-def plan(
-    rows: Iterable[SourceUser],
-    existing_users: Sequence[ExistingUser],
-    context: Context,
-    seen: Seen,
-    replaceable_admin: ExistingUser | None = None,
-) -> Plan:
-    decided = Plan()
-    valid = [_adapt(row, context, decided) for row in rows if _is_valid(row, context, seen, decided)]
-    if replaceable_admin and any(replaces_admin(row, replaceable_admin.user) for row in valid):
-        decided.removed.append(replaceable_admin)
-        existing_users = [existing for existing in existing_users if existing.user.id != replaceable_admin.user.id]
-    by_name = {name_key(existing.user.username): existing for existing in existing_users}
-    by_id = {existing.user.id: existing for existing in existing_users}
-    for row in valid:
-        same_name = by_name.get(name_key(row.username))
-        same_id = same_name if row.id is None else by_id.get(row.id)
-        if same_id is not None and same_id is not same_name:
-            decided.refused.append(Remark(row.origin, f"id {row.id} belongs to {same_id.user.username!r} here"))
-        elif same_name is not None and same_id is None:
-            whose = f"the name {row.username!r} belongs to user {same_name.user.id} here"
-            decided.refused.append(Remark(row.origin, whose))
-        elif same_name is None:
-            decided.added.append((_new(row, context), row.roles or frozenset()))
-        else:
-            _compare(row, same_name, context, decided)
-    return decided
+def _same_user(
+    row: SourceUser, by_name: Mapping[str, ExistingUser], by_id: Mapping[int, ExistingUser]
+) -> ExistingUser | None:
+    same_name = by_name.get(name_key(row.username))
+    same_id = same_name if row.id is None else by_id.get(row.id)
+    if same_id is not None and same_id is not same_name:
+        raise RowRefused(Problem.TAKEN, str(row.id), f"id {row.id} belongs to {same_id.user.username!r} here")
+    if same_name is not None and same_id is None:
+        text = f"the name {row.username!r} belongs to user {same_name.user.id} here"
+        raise RowRefused(Problem.TAKEN, row.username, text)
+    return same_name
 
 
-def _is_valid(row: SourceUser, context: Context, seen: Seen, decided: Plan) -> bool:
-    reason = _problem(row, context) or _clash(row, seen)
-    if reason:
-        decided.refused.append(Remark(row.origin, reason))
-    return reason is None
-
-
-def _problem(row: SourceUser, context: Context) -> str | None:
-    if not policy.is_username(row.username):
-        return f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
-    if row.id is not None and not 0 < row.id < 2**63:
-        return f"{row.id} is not an id"
-    if row.password_hash is not None and (reason := _hash_problem(row.password_hash)):
-        return reason
-    if row.created is not None and not 0 <= row.created < 1e11:
-        return f"{row.created} is not a time: seconds since 1970"
-    if row.roles and (unknown := sorted(row.roles - context.roles)):
-        return f"there is no role {unknown[0]!r}"
-    return None
-
-
-def _hash_problem(hashed: str) -> str | None:
-    if not is_supported_hash(hashed):
-        return "the password is neither a bcrypt nor an Argon2id hash"
-    return None if is_within_cost_limit(hashed) else "the password's hash costs too much to check at every login"
-
-
-def _clash(row: SourceUser, seen: Seen) -> str | None:
-    """Names are compared as login compares them, so `Ann` and `ann` cannot both be imported."""
-    key = name_key(row.username)
-    if key in seen.names:
-        return f"the name {row.username!r} is that of {seen.names[key]} (case does not count)"
-    if row.id is not None and row.id in seen.ids:
-        return f"id {row.id} is that of {seen.ids[row.id]}"
-    seen.names[key] = row.origin
-    if row.id is not None:
-        seen.ids[row.id] = row.origin
-    return None
-
-
-def _adapt(row: SourceUser, context: Context, decided: Plan) -> SourceUser:
-    """The row with values that cannot be taken replaced, and reported as adapted."""
-    if row.department is not None and row.department not in context.departments:
-        decided.adapted.append(Remark(row.origin, f"there is no department {row.department}: put into {context.root}"))
-        row = replace(row, department=context.root)
-    if row.nickname is not None and row.nickname != printable(row.nickname):
-        decided.adapted.append(Remark(row.origin, f"the nickname became {printable(row.nickname)!r}"))
-        row = replace(row, nickname=printable(row.nickname) or row.username)
-    if row.avatar:
-        try:
-            policy.check_avatar(row.avatar)
-        except ValueError as problem:
-            decided.adapted.append(Remark(row.origin, f"{problem}: left empty"))
-            row = replace(row, avatar="")
-    return _adapt_contact(row, decided)
-
-
-def _adapt_contact(row: SourceUser, decided: Plan) -> SourceUser:
-    for name, check, nothing in (
-        ("gender", policy.check_gender, 0), ("mobile", policy.check_mobile, ""), ("email", policy.check_email, ""),
-    ):  # fmt: skip
-        value: Any = getattr(row, name)
-        try:
-            if value is not None:
-                check(value)
-        except ValueError as problem:
-            decided.adapted.append(Remark(row.origin, f"{problem}: left empty"))
-            fields: dict[str, Any] = {name: nothing}
-            row = replace(row, **fields)
-    return row
-
-
-def _new(row: SourceUser, context: Context) -> User:
-    return User(
-        id=row.id or 0,
-        username=row.username,
-        nickname=row.nickname or row.username,
-        avatar=row.avatar or "",
-        department=context.root if row.department is None else row.department,
-        password_hash=row.password_hash or "",
-        enabled=row.enabled is not False,
-        captcha_exempt=bool(row.captcha_exempt),
-        created=context.now if row.created is None else row.created,
-        gender=row.gender or 0,
-        mobile=row.mobile or "",
-        email=row.email or "",
-    )
-
-
-def _compare(row: SourceUser, existing: ExistingUser, context: Context, decided: Plan) -> None:
-    given = {
-        "username": row.username,
-        "nickname": row.nickname,
-        "avatar": row.avatar,
-        "department": row.department,
-        "enabled": row.enabled,
-        "captcha_exempt": row.captcha_exempt,
-        "gender": row.gender,
-        "mobile": row.mobile,
-        "email": row.email,
-        "password_hash": row.password_hash if context.overwrite_passwords else None,
-    }
-    values = {
-        name: value for name, value in given.items() if value is not None and value != getattr(existing.user, name)
-    }
-    wanted = _roles(row, existing, context)
-    if values or wanted != existing.roles:
-        decided.changed.append(UserChange(existing, values, wanted if wanted != existing.roles else None))
-    else:
-        decided.unchanged += 1
-
-
-def _roles(row: SourceUser, existing: ExistingUser, context: Context) -> frozenset[str]:
-    """Roles that the source does not have were granted here, and stay."""
-    if row.roles is None:
-        return existing.roles
-    ours = frozenset() if context.source_roles is None else existing.roles - context.source_roles
-    return row.roles | ours
+def _refusal(row: SourceUser, refused: RowRefused) -> Refusal:
+    return Refusal(row.line, refused.problem, refused.about, Remark(row.origin, refused.text))

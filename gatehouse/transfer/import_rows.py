@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec import UNSET, UnsetType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from gatehouse.stores.database.factor_export import FactorCopy
     from gatehouse.stores.database.menus import Menu
+    from gatehouse.stores.database.users import UserChange
 
 BATCH = 500
 
@@ -21,15 +25,36 @@ class Remark(NamedTuple):
     text: str
 
 
+class Problem(StrEnum):
+    """Why a row of users is refused, by the codes of the console's report."""
+
+    NO_NAME = "no_name"
+    INVALID = "invalid"
+    TAKEN = "taken"
+    TWICE = "twice"
+    NO_DEPARTMENT = "no_department"
+    NO_ROLE = "no_role"
+    NOT_GRANTED = "not_granted"
+    NOT_PLACED = "not_placed"
+    FORMULA = "formula"
+
+
+class Refusal(NamedTuple):
+    line: int
+    problem: Problem
+    about: str  # the field, or what was given
+    remark: Remark  # for the command line
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDepartment:
     origin: str
     id: int
     name: str
     parent: int | None
-    code: str | None = None
-    sort: int | None = None
-    enabled: bool | None = None
+    code: str | UnsetType = UNSET
+    sort: int | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +64,24 @@ class SourceRole:
     name: str
     enabled: bool
     perms: tuple[str, ...]
-    sort: int | None = None
-    data_scope: int | None = None
+    sort: int | UnsetType = UNSET
+    data_scope: int | UnsetType = UNSET
     departments: tuple[int, ...] | None = None  # those chosen, if that is the data scope
 
 
 @dataclass(frozen=True, slots=True)
 class SourceUser:
-    """None is a value that the source leaves out: an existing user keeps it, a new one gets the default."""
+    """What the source leaves out is UNSET or None: an existing user keeps it, a new one gets the default."""
 
     origin: str
     id: int | None
     username: str
-    nickname: str | None = None
-    avatar: str | None = None
-    department: int | None = None
-    password_hash: str | None = field(default=None, repr=False)
-    enabled: bool | None = None
-    captcha_exempt: bool | None = None
+    values: UserChange = field(repr=False)  # all but the username
     created: float | None = None
-    roles: frozenset[str] | None = None
-    gender: int | None = None
-    mobile: str | None = None
-    email: str | None = None
+    roles: tuple[str, ...] | None = None
+    line: int = 0  # in a file
+    department_name: str = ""  # its id, code or name, as a sheet has it
+    role_names: tuple[str, ...] = ()  # their codes or names
 
 
 @dataclass(frozen=True, slots=True)

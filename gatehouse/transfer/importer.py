@@ -8,23 +8,25 @@ end, as with every other change to accounts.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
 from gatehouse.common.os_user import os_user
-from gatehouse.management.account_change import EndedUser, StateEffects, new_delivery
+from gatehouse.management.account_change import EndedUser, StateUpdate, new_delivery
 from gatehouse.management.authority import IMPORT_ADDRESS
 from gatehouse.management.bootstrap import is_replaceable_admin
 from gatehouse.stores.database.audit_trail import AuditEntry
-from gatehouse.stores.database.departments import Department, Departments
-from gatehouse.stores.database.import_batches import AddedUser, Batch, Bulk, ChangedUser
-from gatehouse.stores.database.roles import DataScope, Role, Roles
+from gatehouse.stores.database.departments import Department, DepartmentChange, Departments
+from gatehouse.stores.database.import_batches import AddedUser, Batch, ChangedUser, ImportBatches
+from gatehouse.stores.database.roles import DataScope, Role, RoleChange, Roles
+from gatehouse.stores.database.row_changes import applied, set_columns
 from gatehouse.stores.database.users import Users, name_key
 from gatehouse.transfer.factor_import import FactorImport
-from gatehouse.transfer.import_plan import Context, Plan, Seen, plan
+from gatehouse.transfer.import_plan import Context, Plan, UserPlanner
 from gatehouse.transfer.import_rows import ImportCount, Summary, cut_cycles, moved_to_top
 from gatehouse.transfer.menu_import import MenuImport
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.database.sql_engine import Database
     from gatehouse.stores.database.users import User
     from gatehouse.stores.state.protocol import State
-    from gatehouse.transfer.import_plan import UserChange
+    from gatehouse.transfer.import_plan import PlannedChange
     from gatehouse.transfer.import_rows import Source, SourceDepartment, SourceRole, SourceUser
 
 # What the audit trail records as the client, with the operating system's name of who runs it.
@@ -58,7 +60,7 @@ class Importer:
         secrets: Sequence[bytes] = (),
     ) -> None:
         self._database = database
-        self._bulk = Bulk(database)
+        self._batches = ImportBatches(database)
         self._users = Users(database)
         self._roles = Roles(database)
         self._departments = Departments(database)
@@ -77,15 +79,22 @@ class Importer:
         """`progress` is called with the number of user rows done, and their total."""
         self._replaceable_admin = await self._untouched_administrator()
         departments, root = await self._import_departments(await source.departments())
-        codes = await self._import_roles(await source.roles())
-        import_menus = MenuImport(self._database, self._bulk, self._entry, dry_run=self._dry_run)
+        roles = await self._import_roles(await source.roles())
+        import_menus = MenuImport(self._database, self._batches, self._entry, dry_run=self._dry_run)
         self._summary.menus, remarks = await import_menus.run(*await source.menus())
         self._summary.adapted += remarks
         await self._invalidate_root_users()
-        context = Context(departments, root, codes, source.source_roles, self._overwrite_passwords, self._clock())
-        total, done, seen = await source.count(), 0, Seen()
+        context = Context(
+            departments=departments,
+            roles=roles,
+            default_department=root,
+            now=self._clock(),
+            source_roles=source.source_roles,
+            overwrite_passwords=self._overwrite_passwords,
+        )
+        total, done, planner = await source.count(), 0, UserPlanner(context)
         async for read, rows in source.users():
-            await self._import_users(rows, context, seen)
+            await self._import_users(rows, planner)
             done += read
             if progress:
                 progress(done, total)
@@ -101,11 +110,11 @@ class Importer:
         if await self._users.count() != 1:
             return None
         [profile] = await self._users.page(limit=1)
-        existing = await self._bulk.existing([], [profile.user.id]) if is_replaceable_admin(profile) else ()
+        existing = await self._batches.existing([], [profile.user.id]) if is_replaceable_admin(profile) else ()
         return existing[0] if existing else None
 
-    async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[frozenset[int], int]:
-        """The ids of all departments there will be, and the one for users without any."""
+    async def _import_departments(self, rows: Sequence[SourceDepartment]) -> tuple[dict[int, Department], int]:
+        """All departments there will be, by id, and the one for users without any."""
         existing = {one.id: one for one in await self._departments.all()}
         parents = {one.id: one.parent for one in existing.values()} | {row.id: row.parent for row in rows}
         cut = cut_cycles(parents, [row.id for row in rows])
@@ -113,22 +122,20 @@ class Importer:
         rows = [replace(row, parent=None) if row.id in cut else row for row in rows]
         new = [row for row in rows if row.id not in existing]
         changed = [row for row in rows if row.id in existing and _department(row, existing[row.id]) != existing[row.id]]
-        switched = [row.id for row in changed if row.enabled not in {None, existing[row.id].enabled}]
+        switched = [row.id for row in changed if row.enabled not in {UNSET, existing[row.id].enabled}]
         self._summary.departments = ImportCount(len(new), len(changed), len(rows) - len(new) - len(changed))
         entries = [self._entry(Event.DEPARTMENT_ADDED, department=row.id) for row in new]
         entries += [self._entry(Event.DEPARTMENT_CHANGED, department=row.id) for row in changed]
+        wanted = [_department(row, existing.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]]
         if entries and not self._dry_run:
-            wanted = [
-                _department(row, existing.get(row.id) or Department(row.id, "", None, 0)) for row in [*new, *changed]
-            ]
-            await self._bulk.write_departments(wanted, entries)
+            await self._batches.write_departments(wanted, entries)
             if switched:
-                await self._state.raise_epochs(await self._bulk.people_below(switched), self._clock())
+                await self._state.raise_epochs(await self._batches.people_below(switched), self._clock())
         tops = [row.id for row in rows if row.parent is None]
-        return frozenset(existing) | {row.id for row in rows}, min(tops or existing)
+        return existing | {one.id: one for one in wanted}, min(tops or existing)
 
-    async def _import_roles(self, rows: Sequence[SourceRole]) -> frozenset[str]:
-        """The codes of all roles there will be."""
+    async def _import_roles(self, rows: Sequence[SourceRole]) -> dict[str, Role]:
+        """All roles there will be, by code."""
         existing = {role.code: role for role in await self._roles.all()}
         known = {one.id for one in await self._departments.all()}
         wanted = [_role(row, existing.get(row.code), known, self._clock()) for row in rows]
@@ -138,22 +145,22 @@ class Importer:
         entries = [self._entry(Event.ROLE_ADDED, role=role.code, perms=role.perms) for role in new]
         entries += [self._entry(Event.ROLE_CHANGED, role=role.code, perms=role.perms) for role in changed]
         if entries and not self._dry_run:
-            await self._bulk.write_roles([*new, *changed], entries)
+            await self._batches.write_roles([*new, *changed], entries)
             for role in changed:
                 await self._state.raise_epochs(await self._roles.holders(existing[role.code].id), self._clock())
-        return frozenset(existing) | {role.code for role in wanted}
+        return existing | {role.code: role for role in wanted}
 
     async def _invalidate_root_users(self) -> None:
         """They have every perm that roles and menus carry, so their profiles change with both."""
         if not self._dry_run and (root := await self._roles.by_code(ROOT)):
             await self._state.raise_epochs(await self._roles.holders(root.id), self._clock())
 
-    async def _import_users(self, rows: Sequence[SourceUser], context: Context, seen: Seen) -> None:
+    async def _import_users(self, rows: Sequence[SourceUser], planner: UserPlanner) -> None:
         keys, ids = [name_key(row.username) for row in rows], [row.id for row in rows if row.id is not None]
         existing_users = [
-            existing for existing in await self._bulk.existing(keys, ids) if existing.user.id != self._gone
+            existing for existing in await self._batches.existing(keys, ids) if existing.user.id != self._gone
         ]
-        decided = plan(rows, existing_users, context, seen, self._replaceable_admin)
+        decided = planner.plan(rows, existing_users, self._replaceable_admin)
         self._count(decided)
         if not self._dry_run and (decided.added or decided.changed):
             await self._write(decided)
@@ -168,7 +175,7 @@ class Importer:
         count.added += len(decided.added)
         count.changed += len(decided.changed)
         count.unchanged += decided.unchanged
-        self._summary.refused += decided.refused
+        self._summary.refused += [refusal.remark for refusal in decided.refused]
         self._summary.adapted += decided.adapted
 
     async def _write(self, decided: Plan) -> None:
@@ -177,9 +184,12 @@ class Importer:
             removed=[self._entry(Event.USER_DELETED, user.id, username=user.username) for user in removed],
             added=[
                 AddedUser(
-                    user, sorted(roles), self._entry(Event.USER_ADDED, username=user.username, roles=sorted(roles))
+                    number,
+                    new,
+                    sorted(roles),
+                    self._entry(Event.USER_ADDED, username=new.username, roles=sorted(roles)),
                 )
-                for user, roles in decided.added
+                for number, new, roles in decided.added
             ],
             changed=[
                 ChangedUser(
@@ -197,20 +207,20 @@ class Importer:
         for user in removed:
             await self._sessions.end_all(user.id, SessionEndReason.DELETED, IMPORT_CLIENT)
         for change in decided.changed:
-            if "password_hash" in change.values:
+            if change.values.password_hash is not UNSET:
                 user_id = change.existing.user.id
                 await self._sessions.end_all(user_id, SessionEndReason.PASSWORD, IMPORT_CLIENT, change_pending=True)
-        effects = _effects(removed, decided.changed)
-        await self._outbox.deliver_now(await self._bulk.write_users(batch, new_delivery(effects, self._clock())))
+        update = _state_update(removed, decided.changed)
+        await self._outbox.deliver_now(await self._batches.write_users(batch, new_delivery(update, self._clock())))
 
-    def _entries(self, change: UserChange) -> list[AuditEntry]:
+    def _entries(self, change: PlannedChange) -> list[AuditEntry]:
         user, values = change.existing.user.id, change.values
         entries = []
-        if "enabled" in values:
-            entries.append(self._entry(Event.USER_ENABLED if values["enabled"] else Event.USER_DISABLED, user))
-        if "password_hash" in values:
+        if values.enabled is not UNSET:
+            entries.append(self._entry(Event.USER_ENABLED if values.enabled else Event.USER_DISABLED, user))
+        if values.password_hash is not UNSET:
             entries.append(self._entry(Event.PASSWORD_CHANGED, user))
-        others = sorted(values.keys() - {"enabled", "password_hash"})
+        others = sorted(set_columns(values).keys() - {"enabled", "password_hash"})
         if others or change.roles is not None:
             detail = {"changed": others} if change.roles is None else {"changed": others, "roles": sorted(change.roles)}
             entries.append(self._entry(Event.USER_CHANGED, user, **detail))
@@ -231,35 +241,28 @@ class Importer:
         )
 
 
-def _effects(removed: Sequence[User], changed: Sequence[UserChange]) -> StateEffects:
+def _state_update(removed: Sequence[User], changed: Sequence[PlannedChange]) -> StateUpdate:
     ended = [EndedUser(user.id, SessionEndReason.DELETED) for user in removed]
     for change in changed:
-        if change.values.get("enabled") is False:
+        if change.values.enabled is False:
             ended.append(EndedUser(change.existing.user.id, SessionEndReason.DISABLED))
-        elif "password_hash" in change.values:
+        elif change.values.password_hash is not UNSET:
             ended.append(EndedUser(change.existing.user.id, SessionEndReason.PASSWORD))
     users = {*(user.id for user in removed), *(change.existing.user.id for change in changed)}
-    return StateEffects(users, ended, client=IMPORT_CLIENT)
+    return StateUpdate(users, ended, client=IMPORT_CLIENT)
 
 
 def _department(row: SourceDepartment, existing: Department) -> Department:
     """The department with the values of the row; values that the row leaves out stay."""
-    given = {"name": row.name, "code": row.code, "sort": row.sort, "enabled": row.enabled}
-    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(existing, parent=row.parent, **values)
+    change = DepartmentChange(name=row.name, parent=row.parent, code=row.code, sort=row.sort, enabled=row.enabled)
+    return applied(existing, change)
 
 
 def _role(row: SourceRole, existing: Role | None, known: Collection[int], now: float) -> Role:
     """The role with the values of the row; values that the row leaves out stay."""
     existing = existing or Role(0, row.code, row.name, enabled=row.enabled, perms=(), users=0, created=now)
-    scope = existing.data_scope if row.data_scope is None else row.data_scope
+    change = RoleChange(name=row.name, enabled=row.enabled, sort=row.sort, data_scope=row.data_scope)
+    role = applied(existing, change)
     chosen = existing.departments if row.departments is None else tuple(one for one in row.departments if one in known)
-    return replace(
-        existing,
-        name=row.name,
-        enabled=row.enabled,
-        perms=tuple(sorted(row.perms)),
-        sort=existing.sort if row.sort is None else row.sort,
-        data_scope=scope,
-        departments=chosen if scope == DataScope.CHOSEN else (),
-    )
+    departments = chosen if role.data_scope == DataScope.CHOSEN else ()
+    return replace(role, perms=tuple(sorted(row.perms)), departments=departments)

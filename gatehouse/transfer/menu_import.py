@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gatehouse.stores.database.audit_trail import AuditEntry
-    from gatehouse.stores.database.import_batches import Bulk
+    from gatehouse.stores.database.import_batches import ImportBatches
     from gatehouse.stores.database.sql_engine import Database
 
 
@@ -74,9 +74,11 @@ def _params(given: object) -> str:
 
 
 class MenuImport:
-    def __init__(self, database: Database, bulk: Bulk, entry: Callable[..., AuditEntry], *, dry_run: bool) -> None:
+    def __init__(
+        self, database: Database, batches: ImportBatches, entry: Callable[..., AuditEntry], *, dry_run: bool
+    ) -> None:
         self._menus = Menus(database)
-        self._bulk = bulk
+        self._batches = batches
         self._entry = entry
         self._dry_run = dry_run
 
@@ -103,7 +105,7 @@ class MenuImport:
         if (new or changed or other) and not self._dry_run:
             entries = [self._entry(Event.MENU_ADDED, menu=menu.id, name=menu.name) for menu in new]
             entries += [self._entry(Event.MENU_CHANGED, menu=menu.id, name=menu.name) for menu in changed]
-            await self._bulk.write_menus([asdict(menu) for menu in [*new, *changed]], gone, other, entries)
+            await self._batches.write_menus([*new, *changed], gone, other, entries)
         return count, remarks
 
 

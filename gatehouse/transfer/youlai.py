@@ -19,9 +19,12 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET, UnsetType
+
 from gatehouse.auth.perms import canonical
 from gatehouse.management import accepted_values as policy
 from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.users import UserChange
 from gatehouse.stores.import_sources.values import moment, number
 from gatehouse.stores.import_sources.youlai import connect_youlai
 from gatehouse.transfer.import_rows import (
@@ -74,7 +77,7 @@ class Youlai:
                 self.refused.append(Remark(origin, "not an id"))
                 continue
             name = self._label(origin, row["name"], f"Department {key}")
-            code = printable(str(row.get("code") or "")) if "code" in row else None
+            code = printable(str(row.get("code") or "")) if "code" in row else UNSET
             parent = number(row["parent"]) or None  # the top has the parent 0
             rows.append(SourceDepartment(origin, key, name, parent, code, _sort(row)))
         return rows
@@ -97,7 +100,7 @@ class Youlai:
             self._roles[key] = code
             name = self._label(origin, row["name"], code)
             enabled, given = number(row["status"]) == 1, tuple(sorted(perms.get(key, ())))
-            scope = scopes.get(key)
+            scope = scopes.get(key, UNSET)
             rows.append(SourceRole(origin, code, name, enabled, given, _sort(row), scope, chosen.get(key, ())))
         return rows
 
@@ -175,7 +178,7 @@ class Youlai:
             existing = [row for row in rows if not _is_deleted(row)]
             self.skipped += len(rows) - len(existing)
             roles = await self._roles_by_user(rows[0]["id"], rows[-1]["id"])
-            yield len(rows), [_user(row, frozenset(roles.get(_key(row), ()))) for row in existing]
+            yield len(rows), [_user(row, tuple(sorted(roles.get(_key(row), ())))) for row in existing]
 
     async def _roles_by_user(self, first: object, last: object) -> dict[int, set[str]]:
         """Role codes by user id. Roles that were deleted or refused are left out."""
@@ -203,28 +206,29 @@ def _is_deleted(row: dict[str, Any]) -> bool:
     return "deleted" in row and number(row["deleted"]) != 0
 
 
-def _user(row: dict[str, Any], roles: frozenset[str]) -> SourceUser:
+def _user(row: dict[str, Any], roles: tuple[str, ...]) -> SourceUser:
     return SourceUser(
         origin=f"sys_user {row['id']} {row['username']!r}",
         id=_key(row),
         username=str(row["username"] or ""),
-        nickname=row.get("nickname") or str(row["username"] or ""),
-        avatar=str(row.get("avatar") or ""),
-        department=number(row.get("department")) or None,
-        password_hash=_SCHEME.sub("", str(row["password"] or ""), count=1),
-        enabled=number(row["status"]) == 1,
+        values=UserChange(
+            nickname=row.get("nickname") or str(row["username"] or ""),
+            avatar=str(row.get("avatar") or ""),
+            department=number(row.get("department")) or UNSET,
+            password_hash=_SCHEME.sub("", str(row["password"] or ""), count=1),
+            enabled=number(row["status"]) == 1,
+            gender=UNSET if row.get("gender") is None else _gender(row["gender"]),
+            mobile=UNSET if "mobile" not in row else str(row["mobile"] or "").strip(),
+            email=UNSET if "email" not in row else str(row["email"] or "").strip(),
+        ),
         created=moment(row.get("created")),
         roles=roles,
-        gender=_gender(row.get("gender")),
-        mobile=None if "mobile" not in row else str(row["mobile"] or "").strip(),
-        email=None if "email" not in row else str(row["email"] or "").strip(),
     )
 
 
-def _sort(row: dict[str, Any]) -> int | None:
-    return max(0, number(row["sort"]) or 0) if "sort" in row else None
+def _sort(row: dict[str, Any]) -> int | UnsetType:
+    return max(0, number(row["sort"]) or 0) if "sort" in row else UNSET
 
 
-def _gender(value: object) -> int | None:
-    given = number(value)
-    return given if given in {0, 1, 2} else 0 if value is not None else None
+def _gender(value: object) -> int:
+    return given if (given := number(value)) in {1, 2} else 0

@@ -23,7 +23,7 @@ from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_R
 from gatehouse.auth.sessions.token_life import MAX_ACCESS_TTL
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
-from gatehouse.stores.database.signing_keys import ServiceKeyStore
+from gatehouse.stores.database.service_keys import ServiceKeyStore
 from gatehouse.stores.state.protocol import ENDED_KEPT_SECONDS
 from gatehouse.verify import EndedSessions, TokenInvalid
 from gatehouse.verify.ended_sessions import MAX_LEEWAY

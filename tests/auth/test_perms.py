@@ -100,10 +100,10 @@ def test_root_is_shown_every_perm_that_exists(gatehouse: InProcess) -> None:
 def test_to_deny_a_perm_takes_all_of_its_names(gatehouse: InProcess) -> None:
     accounts = gatehouse.accounts
     token = gatehouse.login().data["accessToken"]
-    gatehouse.run(accounts.deny("ADMIN", ["sys:dict:add"]))
+    gatehouse.run(accounts.deny("ADMIN", ["sys:config:query"]))
     perms = gatehouse.me(token).data["perms"]
-    assert not {"sys:dict:add", "sys:dict:create"} & set(perms)
-    assert {"sys:dict:edit", "sys:dict:update"} <= set(perms)
+    assert not {"sys:config:list", "sys:config:query"} & set(perms)
+    assert {"sys:session:list", "sys:session:query"} <= set(perms)
 
 
 def test_an_admin_role_of_the_first_release_gains_the_current_names_once(gatehouse: InProcess) -> None:

@@ -8,6 +8,7 @@ from random import Random
 
 import httpx
 
+from gatehouse.stores.database.users import UserChange
 from gatehouse.stores.errors import StoreError
 from tests.faults.history import History, Operation, Outcome, What
 from tests.support.accounts import Accounts
@@ -181,7 +182,7 @@ async def change_accounts(
         versions[user] += 1
         start = history.now()
         try:
-            await accounts.edit_user(user, nickname=f"v{versions[user]}")
+            await accounts.edit_user(user, UserChange(nickname=f"v{versions[user]}"))
             outcome = Outcome.OK
         except StoreError:
             outcome = Outcome.UNKNOWN

@@ -14,7 +14,7 @@ import pytest
 
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.management.account_change import Effects
+from gatehouse.management.account_change import AccountChanges
 from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login
@@ -89,14 +89,14 @@ def test_a_login_just_before_the_new_password_is_written_ends_with_the_others(
     gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sessions before it have ended by then, and the old password is still right."""
-    mine, end_before = gatehouse.login().data["accessToken"], Effects.end_sessions_before
+    mine, end_before = gatehouse.login().data["accessToken"], AccountChanges.end_sessions_before
     late: list[Answer] = []
 
-    async def then_a_login(effects: Effects, *given: Any, **named: Any) -> None:
-        await end_before(effects, *given, **named)
+    async def then_a_login(changes: AccountChanges, *given: Any, **named: Any) -> None:
+        await end_before(changes, *given, **named)
         late.append(await gatehouse.attempt())
 
-    monkeypatch.setattr(Effects, "end_sessions_before", then_a_login)
+    monkeypatch.setattr(AccountChanges, "end_sessions_before", then_a_login)
     assert gatehouse.run(change(gatehouse, mine)).code == "00000"
     assert gatehouse.me(late[0].data["accessToken"]).code == "A0230"
     assert gatehouse.me(mine).status == 200

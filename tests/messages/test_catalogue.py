@@ -14,18 +14,18 @@ from typing import NamedTuple
 import pytest
 
 import gatehouse.version
-from gatehouse.api.console.user_sheets import _EXPORTED
+from gatehouse.api.console.user_sheets import EXPORTED
 from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.http import response
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import Need, PasswordProblem
 from gatehouse.management.activity_log import Way
-from gatehouse.management.default_menus import default_entries
-from gatehouse.management.user_import import Problem
+from gatehouse.management.default_menus import default_menus
 from gatehouse.messages import catalogue, in_language, languages, message, section
 from gatehouse.settings.settings import setting_fields
 from gatehouse.stores.database.menus import MenuType
 from gatehouse.stores.database.roles import DataScope
+from gatehouse.transfer.import_rows import Problem
 from tests.support.inprocess import InProcess
 
 PACKAGE = Path(gatehouse.version.__file__).parent
@@ -41,12 +41,12 @@ NAMED: dict[str, Iterable[str]] = {
     "settings": {f"GATEHOUSE_{field.name.upper()}" for field in setting_fields()},
     "events": set(Event),
     "operators": set(Way),
-    "menus": {entry["name"] for entry in default_entries(0) if entry["type"] != MenuType.BUTTON},
-    "menu_buttons": {entry["name"] for entry in default_entries(0) if entry["type"] == MenuType.BUTTON},
+    "menus": {menu.name for menu in default_menus(0) if menu.type is not MenuType.BUTTON},
+    "menu_buttons": {menu.name for menu in default_menus(0) if menu.type is MenuType.BUTTON},
     "data_scopes": {scope.name.lower() for scope in DataScope},
     "genders": GENDERS,
     "sheet_genders": GENDERS,
-    "sheet_columns": set(_EXPORTED),
+    "sheet_columns": set(EXPORTED),
     "sheet_problems": set(Problem),
 }
 

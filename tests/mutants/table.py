@@ -41,7 +41,7 @@ CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
 SECOND_FACTOR = "gatehouse/auth/login/second_factor.py"
 LOCKOUT = "gatehouse/auth/limits/lockout.py"
-EFFECTS = "gatehouse/management/account_change.py"
+ACCOUNT_CHANGE = "gatehouse/management/account_change.py"
 USERS = "gatehouse/management/users.py"
 APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
@@ -328,7 +328,7 @@ PROOFS_AND_TRACES = (
     ),
     Mutant(
         "the event of a change is written with it",
-        EFFECTS,
+        ACCOUNT_CHANGE,
         "            await transaction.record(change.entries)\n",
         "",
         (f"{OUTBOX_TESTS}::test_a_change_while_state_is_full_is_recorded_and_takes_effect_when_it_is_back",),
@@ -657,7 +657,7 @@ ACCOUNTS = (
     Mutant(
         "a button carries no perm that who made it lacks",
         "gatehouse/management/menus.py",
-        '            authority.require_perms(actor, {before.perm, values["perm"]} - {""})\n',
+        '            authority.require_perms(actor, {before.perm, after.perm} - {""})\n',
         "",
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),
@@ -671,7 +671,7 @@ ACCOUNTS = (
     Mutant(
         "nobody adds a button whose perm they lack",
         "gatehouse/management/menus.py",
-        '            authority.require_perms(actor, {values["perm"]} - {""})\n',
+        '            authority.require_perms(actor, {new.perm} - {""})\n',
         "",
         (f"{RANK_TESTS}::test_a_perm_cannot_be_planted_in_what_a_role_already_shows",),
     ),
@@ -706,7 +706,7 @@ ACCOUNTS = (
     Mutant(
         "a new password ends the other sessions, before it is written too",
         USERS,
-        "        await self._effects.end_sessions_before(actor, user, except_session=except_session)\n",
+        "        await self._changes.end_sessions_before(actor, user, except_session=except_session)\n",
         "",
         (f"{PASSWORD_TESTS}::test_a_store_that_fails_right_after_the_write_leaves_no_other_session",),
     ),

@@ -14,16 +14,16 @@ from gatehouse.management.bootstrap import bootstrap
 from gatehouse.stores.database import migrate, schema
 from gatehouse.stores.database import sql_engine as accounts_database
 from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
-from gatehouse.stores.database.departments import Departments
-from gatehouse.stores.database.roles import Roles
+from gatehouse.stores.database.departments import DepartmentChange, Departments
+from gatehouse.stores.database.roles import NewRole, RoleChange, Roles
 from gatehouse.stores.database.schema import metadata
-from gatehouse.stores.database.signing_keys import Keys, ServiceKeyStore, StoredKey
+from gatehouse.stores.database.service_keys import ServiceKeyStore
+from gatehouse.stores.database.signing_keys import Keys, StoredKey
 from gatehouse.stores.database.sql_engine import Database
 from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions
-from gatehouse.stores.database.users import NewUser, Users
+from gatehouse.stores.database.users import NewUser, UserChange, Users
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
 from tests.support.engines import Postgres
-from tests.support.people import change_user
 
 
 async def somebody(database: Database, username: str = "Ann", **values: object) -> int:
@@ -55,7 +55,8 @@ async def test_names_are_unique_without_regard_to_case(database: Database) -> No
     with pytest.raises(Duplicate):
         await somebody(database, "aNN")
     with pytest.raises(Duplicate):
-        await change_user(database, other, username="ANN")
+        async with changing(database) as transaction:
+            await transaction.set_user(other, UserChange(username="ANN"))
     assert await Users(database).count() == 2
 
 
@@ -76,9 +77,9 @@ async def test_of_two_adding_the_same_name_at_once_one_succeeds(database: Databa
 async def test_a_profile_has_the_perms_of_enabled_roles(database: Database) -> None:
     users, roles = Users(database), Roles(database)
     user = await somebody(database)
-    b = await roles.add("B", "B", ["x:y:b", "x:y:a"])
-    a = await roles.add("A", "A", ["x:y:c", "x:y:a"])
-    off = await roles.add("OFF", "Off", ["x:y:off"], enabled=False)
+    b = await roles.add(NewRole("B", "B"), ["x:y:b", "x:y:a"])
+    a = await roles.add(NewRole("A", "A"), ["x:y:c", "x:y:a"])
+    off = await roles.add(NewRole("OFF", "Off", enabled=False), ["x:y:off"])
     async with changing(database) as transaction:
         await transaction.replace_roles(user, [a, b, off, a])
     profile = await users.profile(user)
@@ -98,7 +99,7 @@ async def test_a_profile_has_the_perms_of_enabled_roles(database: Database) -> N
 async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:
     users, roles = Users(database), Roles(database)
     user = await somebody(database)
-    role = await roles.add("A", "A", ["x:y:z"])
+    role = await roles.add(NewRole("A", "A"), ["x:y:z"])
     async with changing(database) as transaction:
         await transaction.replace_roles(user, [role])
         assert list(await transaction.holders(role)) == [user]
@@ -114,7 +115,7 @@ async def test_a_role_goes_and_its_holders_stay(database: Database) -> None:
 
 async def test_one_administrator_remains_whatever_happens_at_once(database: Database) -> None:
     """Two administrators, each demoted, disabled or deleted at the same moment: one of the two changes is refused."""
-    role = await Roles(database).add("ADMIN", "Admin")
+    role = await Roles(database).add(NewRole("ADMIN", "Admin"))
     first, second = await somebody(database, "Ann"), await somebody(database, "Bob")
     await somebody(database, "Cyd", enabled=False)
     for user in (first, second):
@@ -127,7 +128,7 @@ async def test_one_administrator_remains_whatever_happens_at_once(database: Data
 
     async def disable(user: int) -> None:
         async with changing(database) as transaction:
-            await transaction.set_user(user, enabled=False)
+            await transaction.set_user(user, UserChange(enabled=False))
 
     outcomes = await asyncio.gather(demote(first), disable(second), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes if outcome is not None] == [LastAdministrator]
@@ -141,7 +142,7 @@ async def test_the_last_administrator_cannot_be_lost_in_any_way(database: Databa
     departments = Departments(database)
     top = await departments.add("Top", None)
     department = await departments.add("Below", top)
-    role = await Roles(database).add("ADMIN", "Admin", ["x:y:z"])
+    role = await Roles(database).add(NewRole("ADMIN", "Admin"), ["x:y:z"])
     user = await Users(database).add(NewUser("Ann", "Ann", "hash", department, 0), ["ADMIN"])
     transactions = AccountTransactions(database, lambda code, perms: code == "ADMIN" and "x:y:z" in perms)
 
@@ -151,14 +152,14 @@ async def test_the_last_administrator_cannot_be_lost_in_any_way(database: Databa
                 case "delete":
                     await transaction.delete_users([user])
                 case "role":
-                    await transaction.set_role(role, enabled=False)
+                    await transaction.set_role(role, RoleChange(enabled=False))
                 case "perms":
                     await transaction.deny(role, ["x:y:z"])
                 case "department" | "above":
                     place = department if how == "department" else top
                     await transaction.db.execute(update(schema.departments).filter_by(id=place).values(enabled=False))
                 case "password":
-                    await transaction.set_user(user, password_hash="")
+                    await transaction.set_user(user, UserChange(password_hash=""))
 
     with pytest.raises(LastAdministrator):
         await lose()
@@ -170,7 +171,7 @@ async def test_the_last_administrator_cannot_be_lost_in_any_way(database: Databa
 async def test_roles_of_one_user_are_replaced_as_a_whole(database: Database) -> None:
     """Many at once, each with a set of its own: what is left is one of the sets, and never a mixture."""
     user = await somebody(database)
-    ids = [await Roles(database).add(f"R{number}", "R") for number in range(6)]
+    ids = [await Roles(database).add(NewRole(f"R{number}", "R")) for number in range(6)]
     sets = [[ids[0], ids[1]], [ids[1], ids[2], ids[3]], [ids[4]], [], [ids[5], ids[0]]]
 
     async def replace(wanted: list[int]) -> None:
@@ -209,7 +210,7 @@ async def test_departments_are_a_tree(database: Database) -> None:
     transactions = AccountTransactions(database, lambda code, perms: False)
     with pytest.raises(InUse):
         async with transactions.begin() as transaction:
-            await transaction.set_department(root, parent=child)
+            await transaction.set_department(root, DepartmentChange(parent=child))
     with pytest.raises(InUse):
         async with transactions.begin() as transaction:
             await transaction.delete_departments([root])

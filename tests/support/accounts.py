@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gatehouse.cli.by_name import profile_of, role_of, user_id
 from gatehouse.composition import Service
 from gatehouse.management.authority import Actor
-from gatehouse.stores.database.roles import Role
-from gatehouse.stores.database.users import NewUser, Profile
+from gatehouse.stores.database.departments import DepartmentChange, NewDepartment
+from gatehouse.stores.database.roles import DataScope, NewRole, Role, RoleChange
+from gatehouse.stores.database.users import NewUser, Profile, UserChange
 
 OPERATOR = Actor(None)
 
@@ -27,17 +27,17 @@ class Accounts:
     async def add_user(self, new: NewUser, roles: Sequence[str] = ()) -> int:
         return await self._users.add(OPERATOR, new, [(await self.role(code)).id for code in roles])
 
-    async def edit_user(self, username: str, /, **values: Any) -> None:
-        await self._users.edit(OPERATOR, await user_id(self._service, username), values)
+    async def edit_user(self, username: str, change: UserChange) -> None:
+        await self._users.edit(OPERATOR, await user_id(self._service, username), change)
 
     async def set_password(self, username: str, hashed: str) -> None:
         await self._users.set_password(OPERATOR, await user_id(self._service, username), hashed)
 
     async def disable_user(self, username: str) -> None:
-        await self.edit_user(username, enabled=False)
+        await self.edit_user(username, UserChange(enabled=False))
 
     async def enable_user(self, username: str) -> None:
-        await self.edit_user(username, enabled=True)
+        await self.edit_user(username, UserChange(enabled=True))
 
     async def delete_user(self, username: str) -> None:
         await self._users.delete(OPERATOR, [await user_id(self._service, username)])
@@ -52,12 +52,20 @@ class Accounts:
         return await role_of(self._service, code)
 
     async def add_role(
-        self, code: str, name: str, perms: Sequence[str] = (), departments: Sequence[int] = (), **values: Any
+        self,
+        code: str,
+        name: str,
+        perms: Sequence[str] = (),
+        departments: Sequence[int] = (),
+        *,
+        enabled: bool = True,
+        sort: int = 0,
+        data_scope: int = DataScope.OWN,
     ) -> None:
-        await self._roles.add(OPERATOR, {"code": code, "name": name, **values}, perms, departments)
+        await self._roles.add(OPERATOR, NewRole(code, name, enabled, sort, data_scope), perms, departments)
 
-    async def edit_role(self, code: str, departments: Sequence[int] | None = None, /, **values: Any) -> None:
-        await self._roles.edit(OPERATOR, (await self.role(code)).id, values, departments)
+    async def edit_role(self, code: str, change: RoleChange, departments: Sequence[int] | None = None) -> None:
+        await self._roles.edit(OPERATOR, (await self.role(code)).id, change, departments)
 
     async def delete_role(self, code: str) -> None:
         await self._roles.delete(OPERATOR, [(await self.role(code)).id])
@@ -68,11 +76,11 @@ class Accounts:
     async def deny(self, code: str, perms: Sequence[str]) -> None:
         await self._roles.deny(OPERATOR, code, perms)
 
-    async def add_department(self, name: str, parent: int | None, **values: Any) -> int:
-        return await self._departments.add(OPERATOR, {"name": name, "parent": parent, **values})
+    async def add_department(self, name: str, parent: int | None, *, enabled: bool = True) -> int:
+        return await self._departments.add(OPERATOR, NewDepartment(name, parent, enabled=enabled))
 
-    async def edit_department(self, department: int, **values: Any) -> None:
-        await self._departments.edit(OPERATOR, department, values)
+    async def edit_department(self, department: int, change: DepartmentChange) -> None:
+        await self._departments.edit(OPERATOR, department, change)
 
     async def delete_department(self, department: int) -> None:
         await self._departments.delete(OPERATOR, [department])

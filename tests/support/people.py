@@ -7,13 +7,16 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from sqlalchemy import update
+
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.composition import Service
 from gatehouse.settings import load
-from gatehouse.stores.database.signing_keys import ServiceKeyStore
+from gatehouse.stores.database.schema import users
+from gatehouse.stores.database.service_keys import ServiceKeyStore
 from gatehouse.stores.database.sql_engine import Database
-from gatehouse.stores.database.users import NewUser, update_user
+from gatehouse.stores.database.users import NewUser
 from tests.support.accounts import Accounts
 from tests.support.running import PASSWORD, Installation
 
@@ -38,7 +41,7 @@ def with_stores(running: Installation, work: Callable[[Service], Awaitable[T]]) 
 async def change_user(database: Database, user: int, **columns: object) -> None:
     """Only the row: no audit event, and no session ends."""
     async with database.writing() as db:
-        await update_user(db, user, **columns)
+        await db.execute(update(users).where(users.c.id == user).values(**columns))
 
 
 def add_user(running: Installation, username: str, roles: tuple[str, ...] = ()) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gatehouse.transfer.xlsx import write_sheet
 from tests.support.conversation import login
 from tests.transfer.conftest import Place
 from tests.transfer.console import OLD_PASSWORD, sample_console
@@ -187,6 +188,29 @@ def test_csv_from_a_spreadsheet_is_read(place: Place, tmp_path: Path) -> None:
     assert [remark["text"] for remark in told["refused"]] == ["more or fewer cells than columns"]
     who = place.people()["xiaoming"]
     assert (who["nickname"], who["enabled"]) == ("小明", False)
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "people.csv"])
+def test_the_sheet_of_the_console_is_read_like_any_other_file(place: Place, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    rows = [
+        ["Username", "Nickname", "Gender", "Mobile", "Email", "Department", "Roles"],
+        ["ada", "Ada", "female", "call me", "", "Headquarters", "Administrator"],
+        ["bob", "", "", "", "", "Nowhere", ""],
+        ["cyd", "", "", "", "", "", "NOROLE"],
+        ["admin", "Chief", "", "", "", "", ""],
+    ]
+    if name.endswith("xlsx"):
+        file.write_bytes(write_sheet("users", rows))
+    else:
+        file.write_text("".join(f"{','.join(row)}\n" for row in rows))
+    told = brought(place, file)
+    assert (told["users"]["added"], told["users"]["changed"]) == (2, 1)
+    assert told["refused"] == [{"place": "row 4 'cyd'", "text": "there is no role 'NOROLE'"}]
+    assert [remark["place"] for remark in told["adapted"]] == ["row 2 'ada'", "row 3 'bob'"]
+    people = place.people()
+    assert (people["ada"]["nickname"], people["ada"]["roles"], people["bob"]["deptId"]) == ("Ada", ["ADMIN"], 1)
+    assert people["admin"]["nickname"] == "Chief"
 
 
 def test_nothing_is_overwritten_by_an_export(place: Place, tmp_path: Path) -> None:

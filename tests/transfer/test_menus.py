@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.management.authority import OPERATOR
-from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.stores.database.menus import Menu, MenuChange, MenuType
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer.export import export
 from gatehouse.transfer.file_format import FileFormat
@@ -124,7 +124,7 @@ def test_the_menus_of_an_old_console_replace_those_of_the_first_start(
         assert given == {"ADMIN": {1}, "GUEST": {1}, "SHOP": {1, 2, 3}}
         again = bring_youlai(gatehouse, url)
         assert (again.menus.added, again.menus.changed, again.menus.unchanged) == (0, 0, 8)
-        added: Any = {"type": "C", "name": "New", "route_path": "/new"}
+        added = Menu(0, None, "New", MenuType.FOLDER, route_path="/new")
         assert gatehouse.run(gatehouse.service.management.menu_changes.add(OPERATOR, added)) > 14
 
 
@@ -132,14 +132,8 @@ def test_menus_that_somebody_changed_do_not_make_way(tmp_path: Path) -> None:
     url = old_console(tmp_path / "old.db", NEW)
     with InProcess(tmp_path / "data") as gatehouse:
         log = next(menu for menu in menus(gatehouse).values() if menu.name == "Log")
-        values: Any = {
-            "type": "M",
-            "name": "Journal",
-            "parent": 1,
-            "route_path": "log",
-            "component": "system/log/index",
-        }
-        gatehouse.run(gatehouse.service.management.menu_changes.edit(OPERATOR, log.id, values))
+        change = MenuChange(name="Journal")
+        gatehouse.run(gatehouse.service.management.menu_changes.edit(OPERATOR, log.id, change))
         bring_youlai(gatehouse, url)
         assert menus(gatehouse)[log.id].name == "Journal"
         assert menus(gatehouse)[1].name == "用户管理"

@@ -15,7 +15,7 @@ import pytest
 
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.common.os_user import os_user
-from gatehouse.stores.database.import_batches import Batch, Bulk
+from gatehouse.stores.database.import_batches import Batch, ImportBatches
 from gatehouse.stores.database.outbox import NewDelivery
 from gatehouse.transfer.file_reader import UserFile
 from tests.support.inprocess import InProcess
@@ -49,15 +49,15 @@ def test_sessions_of_an_old_password_are_gone_if_the_run_stops_after_the_new_one
 ) -> None:
     file = tmp_path / "people.jsonl"
     file.write_text(json.dumps({"username": "admin", "passwordHash": hash_password("another passphrase")}) + "\n")
-    write_users = Bulk.write_users
+    write_users = ImportBatches.write_users
 
-    async def stop_after(bulk: Bulk, batch: Batch, new: NewDelivery) -> None:
-        await write_users(bulk, batch, new)
+    async def stop_after(batches: ImportBatches, batch: Batch, new: NewDelivery) -> None:
+        await write_users(batches, batch, new)
         raise KeyboardInterrupt
 
     with InProcess(tmp_path / "data") as gatehouse:
         token = gatehouse.login().data["accessToken"]
-        monkeypatch.setattr(Bulk, "write_users", stop_after)
+        monkeypatch.setattr(ImportBatches, "write_users", stop_after)
         with pytest.raises(KeyboardInterrupt):
             gatehouse.run(importer(gatehouse, overwrite_passwords=True).run(UserFile(file)))
         assert gatehouse.me(token).status == 401

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 
 from gatehouse.api.console.actor import actor_of
@@ -13,6 +14,8 @@ from gatehouse.api.console.trees import tree
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
 from gatehouse.auth import refusals
+from gatehouse.stores.database.departments import DepartmentChange, NewDepartment
+from gatehouse.stores.database.row_changes import applied
 from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -103,7 +106,7 @@ class DepartmentEndpoints:
         found = next((one for one in await self._departments.all() if one.id == wanted), None)
         if found is None:
             raise Missing(f"there is no department {wanted}")
-        return success(DepartmentForm(**_form(found)), request.language)
+        return success(_form(found), request.language)
 
     @Operation(
         "POST",
@@ -116,7 +119,8 @@ class DepartmentEndpoints:
     )
     async def add_department(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(DepartmentBody)
-        await self._changes.add(actor_of(request, principal), _values(body))
+        new = applied(NewDepartment(body.name), _department_change(body))
+        await self._changes.add(actor_of(request, principal), new)
         return success(language=request.language)
 
     @Operation(
@@ -130,7 +134,7 @@ class DepartmentEndpoints:
     )
     async def edit_department(self, request: Request, principal: Principal) -> Response:
         department, body = request.path_id(), await request.fields(DepartmentBody)
-        await self._changes.edit(actor_of(request, principal), department, _values(body))
+        await self._changes.edit(actor_of(request, principal), department, _department_change(body))
         return success(language=request.language)
 
     @Operation(
@@ -146,29 +150,30 @@ class DepartmentEndpoints:
         return success(language=request.language)
 
 
-def _values(body: DepartmentBody) -> dict[str, Any]:
-    return {
-        "name": body.name.strip(),
-        "parent": parse_id("parentId", body.parentId),
-        "code": (body.code or "").strip(),
-        "sort": body.sort or 0,
-        "enabled": body.status != 0,
-    }
+def _department_change(body: DepartmentBody) -> DepartmentChange:
+    return DepartmentChange(
+        name=body.name.strip(),
+        parent=parse_id("parentId", body.parentId),
+        code=(body.code or "").strip(),
+        sort=body.sort or 0,
+        enabled=body.status != 0,
+    )
 
 
-def _form(department: Department) -> dict[str, Any]:
-    return {
-        "id": str(department.id),
-        "parentId": str(department.parent or 0),
-        "name": department.name,
-        "code": department.code,
-        "sort": department.sort,
-        "status": int(department.enabled),
-    }
+def _form(department: Department) -> DepartmentForm:
+    return DepartmentForm(
+        id=str(department.id),
+        parentId=str(department.parent or 0),
+        name=department.name,
+        code=department.code,
+        sort=department.sort,
+        status=int(department.enabled),
+    )
 
 
 def _row(department: Department, children: list[DepartmentRow]) -> DepartmentRow:
-    return DepartmentRow(**_form(department), createTime=console_time(department.created), children=children)
+    form = msgspec.structs.asdict(_form(department))
+    return DepartmentRow(**form, createTime=console_time(department.created), children=children)
 
 
 def _option(department: Department, children: list[OptionData]) -> OptionData:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET
@@ -20,7 +20,8 @@ from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.management.menus import visible_menus, with_parents
 from gatehouse.messages import section
-from gatehouse.stores.database.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuType
+from gatehouse.stores.database.menus import MENU_TYPE_NUMBERS, MENU_TYPE_WORDS, MENU_TYPES, Menu, MenuChange, MenuType
+from gatehouse.stores.database.row_changes import applied
 from gatehouse.stores.errors import InUse, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class MenuEndpoints:
             menus = [menu for menu in menus if menu.id in found]
 
         def row(menu: Menu, children: list[MenuRow]) -> MenuRow:
-            return MenuRow(**_form(menu, console_version), children=children)
+            return MenuRow(**msgspec.structs.asdict(_form(menu, console_version)), children=children)
 
         return success(tree(menus, row), request.language)
 
@@ -78,7 +79,7 @@ class MenuEndpoints:
     async def menu_form(self, request: Request, principal: Principal) -> Response:
         menu = await self._menus.get(request.path_id())
         console_version = await self._console_versions.of_session(principal.claims.session)
-        return success(MenuForm(**_form(menu, console_version)), request.language)
+        return success(_form(menu, console_version), request.language)
 
     @Operation(
         "POST",
@@ -89,8 +90,9 @@ class MenuEndpoints:
         refusals=(refusals.CannotGrant, Missing, InUse),
     )
     async def add_menu(self, request: Request, principal: Principal) -> Response:
-        values = _values(await request.fields(MenuBody))
-        await self._changes.add(actor_of(request, principal), values)
+        change = _menu_change(await request.fields(MenuBody))
+        new = applied(Menu(0, None, "", MenuType.PAGE), change)
+        await self._changes.add(actor_of(request, principal), new)
         return success(language=request.language)
 
     @Operation(
@@ -102,8 +104,8 @@ class MenuEndpoints:
         refusals=(refusals.CannotGrant, Missing, InUse),
     )
     async def edit_menu(self, request: Request, principal: Principal) -> Response:
-        menu, values = request.path_id(), _values(await request.fields(MenuBody))
-        await self._changes.edit(actor_of(request, principal), menu, values)
+        menu, change = request.path_id(), _menu_change(await request.fields(MenuBody))
+        await self._changes.edit(actor_of(request, principal), menu, change)
         return success(language=request.language)
 
     @Operation(
@@ -154,7 +156,7 @@ def _option(language: str, menu: Menu, children: list[OptionData]) -> OptionData
     return OptionData(value=str(menu.id), label=names.get(menu.name, menu.name), children=children)
 
 
-def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
+def _form(menu: Menu, console_version: ConsoleVersion) -> MenuForm:
     shown: dict[ConsoleVersion, int | str] = {
         ConsoleVersion.CURRENT: menu.type.value,
         ConsoleVersion.NUMBERS: MENU_TYPE_NUMBERS[menu.type],
@@ -166,52 +168,53 @@ def _form(menu: Menu, console_version: ConsoleVersion) -> dict[str, Any]:
         # Older consoles know no field for the address of a link, and would send it back unchanged.
         path, url = url, ""
     params = msgspec.json.decode(menu.params) if menu.params else {}
-    return {
-        "id": str(menu.id),
-        "parentId": str(menu.parent or 0),
-        "name": menu.name,
-        "type": shown[console_version],
-        "routeName": menu.route_name,
-        "routePath": path,
-        "component": menu.component,
-        "externalUrl": url,
-        "perm": menu.perm,
-        "icon": menu.icon,
-        "sort": menu.sort,
-        "visible": int(menu.visible),
-        "redirect": menu.redirect,
-        "params": [Param(key, value) for key, value in params.items()],
-        "keepAlive": int(menu.keep_alive),
-        "alwaysShow": int(menu.always_show),
+    return MenuForm(
+        id=str(menu.id),
+        parentId=str(menu.parent or 0),
+        name=menu.name,
+        type=shown[console_version],
+        routeName=menu.route_name,
+        routePath=path,
+        component=menu.component,
+        externalUrl=url,
+        perm=menu.perm,
+        icon=menu.icon,
+        sort=menu.sort,
+        visible=int(menu.visible),
+        redirect=menu.redirect,
+        params=[Param(key, value) for key, value in params.items()],
+        keepAlive=int(menu.keep_alive),
+        alwaysShow=int(menu.always_show),
         # Only to those that know no routePath: the others would send it back unchanged, beside a changed one.
-        "path": path if console_version is ConsoleVersion.FORM else UNSET,
-    }
+        path=path if console_version is ConsoleVersion.FORM else UNSET,
+    )
 
 
-def _values(body: MenuBody) -> dict[str, Any]:
+def _menu_change(body: MenuBody) -> MenuChange:
+    """All of it: what is left out is cleared."""
     kind = MENU_TYPES.get(str(body.type))
     if kind is None:
         raise FieldInvalid("type", "no type of menu")
     path, url = body.path or body.routePath or "", body.externalUrl or ""
     if kind is MenuType.LINK and not url:
         path, url = "", path
-    return {
-        "type": kind.value,
-        "parent": parse_id("parentId", body.parentId),
-        "name": body.name,
-        "route_name": body.routeName or "",
-        "route_path": path,
-        "component": body.component or "",
-        "external_url": url,
-        "perm": body.perm or "",
-        "icon": body.icon or "",
-        "sort": body.sort or 0,
-        "visible": body.visible is None or bool(number("visible", body.visible)),
-        "redirect": body.redirect or "",
-        "params": _params(body.params or ()),
-        "keep_alive": bool(number("keepAlive", body.keepAlive or 0)),
-        "always_show": bool(number("alwaysShow", body.alwaysShow or 0)),
-    }
+    return MenuChange(
+        type=kind,
+        parent=parse_id("parentId", body.parentId),
+        name=body.name,
+        route_name=body.routeName or "",
+        route_path=path,
+        component=body.component or "",
+        external_url=url,
+        perm=body.perm or "",
+        icon=body.icon or "",
+        sort=body.sort or 0,
+        visible=body.visible is None or bool(number("visible", body.visible)),
+        redirect=body.redirect or "",
+        params=_params(body.params or ()),
+        keep_alive=bool(number("keepAlive", body.keepAlive or 0)),
+        always_show=bool(number("alwaysShow", body.alwaysShow or 0)),
+    )
 
 
 def _params(given: Sequence[Param]) -> str:

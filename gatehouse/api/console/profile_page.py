@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import console_time, number
@@ -13,6 +13,8 @@ from gatehouse.api.login.credential_types import Password
 from gatehouse.api.operation import Limit, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
+from gatehouse.stores.database.row_changes import unset_if_none
+from gatehouse.stores.database.users import UserChange
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
@@ -81,15 +83,14 @@ class ProfileEndpoints:
     @Operation("PUT", "/api/v1/users/profile", "Change the caller's profile", body=ProfileBody)
     async def edit_own_profile(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(ProfileBody)
-        given: dict[str, Any] = {
-            "nickname": body.nickname,
-            "avatar": body.avatar if body.avatar != self._default_avatar else None,
-            "gender": None if body.gender is None else number("gender", body.gender),
-            "mobile": body.mobile,
-            "email": body.email,
-        }
-        values = {name: value for name, value in given.items() if value is not None}
-        await self._changes.edit(actor_of(request, principal), principal.claims.user, values)
+        change = UserChange(
+            nickname=unset_if_none(body.nickname),
+            avatar=unset_if_none(body.avatar if body.avatar != self._default_avatar else None),
+            gender=UNSET if body.gender is None else number("gender", body.gender),
+            mobile=unset_if_none(body.mobile),
+            email=unset_if_none(body.email),
+        )
+        await self._changes.edit(actor_of(request, principal), principal.claims.user, change)
         return success(language=request.language)
 
     @Operation(

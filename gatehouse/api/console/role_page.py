@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -19,7 +19,8 @@ from gatehouse.api.operation import Operation
 from gatehouse.auth import refusals
 from gatehouse.management.authority import grant_of, lack_to_grant
 from gatehouse.messages import section
-from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.roles import DataScope, NewRole, RoleChange
+from gatehouse.stores.database.row_changes import applied
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -162,8 +163,9 @@ class RoleEndpoints:
         refusals=(refusals.CannotGrant, Missing, Duplicate),
     )
     async def add_role(self, request: Request, principal: Principal) -> Response:
-        values, departments = await self._given(request, principal)
-        await self._changes.add(actor_of(request, principal), values, departments=departments or ())
+        body = await request.fields(RoleBody)
+        new = applied(NewRole(body.code, body.name), await self._role_change(body, principal))
+        await self._changes.add(actor_of(request, principal), new, departments=_department_ids(body) or ())
         return success(language=request.language)
 
     @Operation(
@@ -175,8 +177,9 @@ class RoleEndpoints:
         refusals=(refusals.CannotGrant, refusals.OwnAccount, LastAdministrator, Missing, Duplicate),
     )
     async def edit_role(self, request: Request, principal: Principal) -> Response:
-        role, (values, departments) = request.path_id(), await self._given(request, principal)
-        await self._changes.edit(actor_of(request, principal), role, values, departments)
+        role, body = request.path_id(), await request.fields(RoleBody)
+        values = await self._role_change(body, principal)
+        await self._changes.edit(actor_of(request, principal), role, values, _department_ids(body))
         return success(language=request.language)
 
     @Operation(
@@ -193,22 +196,27 @@ class RoleEndpoints:
     async def _sorted(self) -> list[Role]:
         return sorted(await self._roles.all(), key=lambda role: (role.sort, role.id))
 
-    async def _given(self, request: Request, principal: Principal) -> tuple[dict[str, Any], list[int] | None]:
-        """Columns, and the chosen departments unless the body says nothing of them."""
-        body = await request.fields(RoleBody)
-        values: dict[str, Any] = {"name": body.name.strip(), "code": body.code.strip()}
-        if body.sort is not UNSET:
-            values["sort"] = number("sort", body.sort or 0)
-        if body.status is not UNSET and body.status is not None:
-            values["enabled"] = bool(number("status", body.status))
-        if body.dataScope is not UNSET and body.dataScope not in {None, ""}:
-            scope = number("dataScope", body.dataScope or 0)
-            values["data_scope"] = _stored_scope(
-                scope, await self._console_versions.of_session(principal.claims.session)
-            )
-        if body.deptIds is UNSET:
-            return values, None
-        return values, [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
+    async def _role_change(self, body: RoleBody, principal: Principal) -> RoleChange:
+        return RoleChange(
+            name=body.name.strip(),
+            code=body.code.strip(),
+            sort=UNSET if body.sort is UNSET else number("sort", body.sort or 0),
+            enabled=UNSET if body.status is UNSET or body.status is None else bool(number("status", body.status)),
+            data_scope=await self._data_scope(body, principal),
+        )
+
+    async def _data_scope(self, body: RoleBody, principal: Principal) -> int | UnsetType:
+        if body.dataScope in {UNSET, None, ""}:
+            return UNSET
+        scope = number("dataScope", body.dataScope or 0)
+        return _stored_scope(scope, await self._console_versions.of_session(principal.claims.session))
+
+
+def _department_ids(body: RoleBody) -> list[int] | None:
+    """None: the body says nothing of them."""
+    if body.deptIds is UNSET:
+        return None
+    return [one for each in body.deptIds or () if (one := parse_id("deptIds", each))]
 
 
 def _row(role: Role, console_version: ConsoleVersion, language: str) -> RoleRow:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.console.formats import console_time, number, parse_id, span
@@ -16,8 +16,9 @@ from gatehouse.api.operation import Alias, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
+from gatehouse.stores.database.row_changes import applied
 from gatehouse.stores.database.user_search import UserFilter
-from gatehouse.stores.database.users import NewUser
+from gatehouse.stores.database.users import NewUser, UserChange
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -109,12 +110,12 @@ class UserEndpoints:
     )
     async def add_user(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(NewUserBody)
-        values, roles = _given(body)
+        values, roles = _user_change(body), _role_ids(body)
         password = body.firstPassword or ""
         if password and not allows(principal.profile.perms, RESET_PASSWORD):
             raise NotAllowed(f"user {principal.profile.user.id} may not set passwords")
         own_department = principal.profile.user.department
-        new = NewUser(**{"department": own_department, "password_hash": "", "created": 0.0, **values})
+        new = applied(NewUser(body.username, body.nickname, "", own_department, 0.0), values)
         await self._changes.add(actor_of(request, principal), new, roles or (), password)
         return success(language=request.language)
 
@@ -134,8 +135,8 @@ class UserEndpoints:
         ),
     )
     async def edit_user(self, request: Request, principal: Principal) -> Response:
-        user, (values, roles) = request.path_id(), _given(await request.fields(UserBody))
-        await self._changes.edit(actor_of(request, principal), user, values, roles)
+        user, body = request.path_id(), await request.fields(UserBody)
+        await self._changes.edit(actor_of(request, principal), user, _user_change(body), _role_ids(body))
         return success(language=request.language)
 
     @Operation(
@@ -207,19 +208,26 @@ def user_filter(query: UserQuery) -> UserFilter:
     )
 
 
-def _given(body: UserBody) -> tuple[dict[str, Any], list[int] | None]:
-    """Columns, and the roles unless the body says nothing of them. An emptied field is cleared."""
-    values: dict[str, Any] = {"username": body.username.strip(), "nickname": body.nickname.strip()}
-    if body.deptId is not UNSET and (department := parse_id("deptId", body.deptId)):
-        values["department"] = department
-    if body.gender is not UNSET:
-        values["gender"] = number("gender", body.gender or 0)
-    if body.status is not UNSET and body.status not in {None, ""}:
-        values["enabled"] = bool(number("status", body.status or 0))
-    for name in ("mobile", "email", "avatar"):
-        given = getattr(body, name)
-        if given is not UNSET:
-            values[name] = (given or "").strip()
+def _user_change(body: UserBody) -> UserChange:
+    """An emptied field is cleared."""
+    return UserChange(
+        username=body.username.strip(),
+        nickname=body.nickname.strip(),
+        department=UNSET if body.deptId is UNSET else parse_id("deptId", body.deptId) or UNSET,
+        gender=UNSET if body.gender is UNSET else number("gender", body.gender or 0),
+        enabled=UNSET if body.status in {UNSET, None, ""} else bool(number("status", body.status or 0)),
+        mobile=_text(body.mobile),
+        email=_text(body.email),
+        avatar=_text(body.avatar),
+    )
+
+
+def _text(given: str | UnsetType | None) -> str | UnsetType:
+    return UNSET if given is UNSET else (given or "").strip()
+
+
+def _role_ids(body: UserBody) -> list[int] | None:
+    """None: the body says nothing of them."""
     if body.roleIds is UNSET:
-        return values, None
-    return values, [role for each in body.roleIds or () if (role := parse_id("roleIds", each))]
+        return None
+    return [role for each in body.roleIds or () if (role := parse_id("roleIds", each))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
@@ -21,27 +20,21 @@ from gatehouse.auth import refusals
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
-from gatehouse.management.user_import import (
-    ImportContext,
-    ImportPlan,
-    ImportRow,
-    Problem,
-    RefusedRow,
-    plan_import,
-)
-from gatehouse.messages import in_language, languages, message, section
+from gatehouse.messages import in_language, message, section
+from gatehouse.stores.database.import_batches import ImportBatches
+from gatehouse.stores.database.users import name_key
 from gatehouse.stores.errors import Duplicate, Missing
-from gatehouse.transfer.xlsx import FILE_MAX, Formula, SheetInvalid, write_sheet
-from gatehouse.transfer.xlsx_process import read_sheet_apart
+from gatehouse.transfer.import_plan import Context, UserPlanner
+from gatehouse.transfer.user_sheet import COLUMNS, header, read_user_sheet
+from gatehouse.transfer.xlsx import FILE_MAX, SheetInvalid, write_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gatehouse.api.http.request import Request
     from gatehouse.auth.principal import Principal
     from gatehouse.composition import Service
     from gatehouse.stores.database.user_search import ListedUser
-    from gatehouse.transfer.xlsx import Cell
+    from gatehouse.transfer.import_plan import PlannedUser
+    from gatehouse.transfer.import_rows import Refusal
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -52,10 +45,8 @@ BATCH = 200
 SHEETS_WAITING = 4
 PREVIEWED = 100
 
-# The columns of the template; an export has two more.
-_COLUMNS = ("username", "nickname", "gender", "mobile", "email", "department", "roles")
-_EXPORTED = (*_COLUMNS, "status", "created")
-_COMMA = re.compile("[,\uff0c\u3001]")  # also the two that Chinese writes
+# An export has two columns more than the template.
+EXPORTED = (*COLUMNS, "status", "created")
 
 
 class ImportQuery(Struct):
@@ -89,6 +80,7 @@ class UserSheetEndpoints:
         self._stores = service.stores
         self._changes = service.management.user_changes
         self._search = service.stores.user_search
+        self._batches = ImportBatches(service.stores.database)
         self._authenticate = service.authenticator.authenticate
         self._audit = service.audit
         self._sheet_lock = FairLock(SHEETS_WAITING)
@@ -97,9 +89,9 @@ class UserSheetEndpoints:
         "GET", "/api/v1/users/template", "A sheet to fill in for an import", perm="sys:user:import", produces=XLSX
     )
     async def user_template(self, request: Request, _principal: Principal) -> Response:
-        header = _header(_COLUMNS, request.language)
+        names = header(COLUMNS, request.language)
         async with self._sheet_lock:
-            return _attachment(await asyncio.to_thread(write_sheet, "users", [header]), "users-template.xlsx")
+            return _attachment(await asyncio.to_thread(write_sheet, "users", [names]), "users-template.xlsx")
 
     @Operation(
         "GET",
@@ -113,7 +105,7 @@ class UserSheetEndpoints:
     )
     async def export_users(self, request: Request, _principal: Principal) -> Response:
         wanted, language = user_filter(request.query_as(UserQuery)), request.language
-        rows = [_header(_EXPORTED, language)]
+        rows = [header(EXPORTED, language)]
         async with self._sheet_lock:
             principal = await self._authorize_again(request, "sys:user:export")
             async for batch in self._search.each(wanted, EXPORT_MAX):
@@ -140,18 +132,19 @@ class UserSheetEndpoints:
         content = await request.upload("file")
         async with self._sheet_lock:
             try:
-                cells = await asyncio.to_thread(read_sheet_apart, content, len(_COLUMNS))
+                rows, formulas = await asyncio.to_thread(read_user_sheet, content)
             except SheetInvalid as problem:
                 raise FieldInvalid("file", str(problem)) from None
-            rows, formulas = _rows(cells)
             principal = await self._authorize_again(request, "sys:user:import")
-            context = await self._import_context(request, principal, query.deptId, rows)
-            plan = plan_import(rows, context)
-            for start in range(0, 0 if query.preview else len(plan.added), BATCH):
-                await self._changes.add_many(context.actor, plan.added[start : start + BATCH])
+            context = await self._import_context(request, principal, query.deptId)
+            existing = await self._batches.existing([name_key(row.username) for row in rows], [])
+            plan = UserPlanner(context).plan(rows, existing)
+            entries = [(new, [context.roles[code].id for code in codes]) for _, new, codes in plan.added]
+            for start in range(0, 0 if query.preview else len(entries), BATCH):
+                await self._changes.add_many(context.actor, entries[start : start + BATCH])
         refused = sorted([*plan.refused, *formulas])
         words = [_words(refusal, request.language) for refusal in refused]
-        users = _preview(plan, context) if query.preview else []
+        users = [_preview(each, context) for each in plan.added[:PREVIEWED]] if query.preview else []
         return success(ImportReport(SUCCESS, len(plan.added), len(refused), words, users), request.language)
 
     async def _authorize_again(self, request: Request, perm: str) -> Principal:
@@ -161,50 +154,25 @@ class UserSheetEndpoints:
             raise NotAllowed(f"user {principal.claims.user} has lost {perm} meanwhile")
         return principal
 
-    async def _import_context(
-        self, request: Request, principal: Principal, department: int | None, rows: Sequence[ImportRow]
-    ) -> ImportContext:
-        departments = await self._stores.departments.all()
+    async def _import_context(self, request: Request, principal: Principal, department: int | None) -> Context:
+        departments = {one.id: one for one in await self._stores.departments.all()}
         chosen = department or principal.profile.user.department
-        if all(one.id != chosen for one in departments):
+        if chosen not in departments:
             raise Missing(f"there is no department {chosen}")
-        return ImportContext(
-            actor=actor_of(request, principal),
+        return Context(
             departments=departments,
-            roles=await self._stores.roles.all(),
-            taken=frozenset(await self._search.taken([row.username for row in rows])),
+            roles={role.code: role for role in await self._stores.roles.all()},
             default_department=chosen,
+            now=0,  # the transaction that adds them sets the time
+            actor=actor_of(request, principal),
+            strict=True,
         )
 
 
-def _preview(plan: ImportPlan, context: ImportContext) -> list[ImportedUser]:
-    departments = {one.id: one.name for one in context.departments}
-    roles = {role.id: role.name for role in context.roles}
-    return [
-        ImportedUser(new.username, new.nickname, departments[new.department], [roles[role] for role in granted])
-        for new, granted in plan.added[:PREVIEWED]
-    ]
-
-
-def _rows(cells: Sequence[Sequence[Cell]]) -> tuple[list[ImportRow], list[RefusedRow]]:
-    """The rows below the header, numbered as the spreadsheet program does; those with a formula apart."""
-    if not cells or [str(cell).casefold() for cell in cells[0]] not in [
-        [name.casefold() for name in _header(_COLUMNS, language)] for language in languages()
-    ]:
-        raise FieldInvalid("file", "its first row is not that of the template")
-    rows, formulas = [], []
-    for number, row in enumerate(cells[1:], 2):
-        if any(isinstance(cell, Formula) for cell in row):
-            formulas.append(RefusedRow(number, Problem.FORMULA))
-        elif any(row):
-            username, nickname, gender, mobile, email, department, roles = (str(cell) for cell in row)
-            named = tuple(part.strip() for part in _COMMA.split(roles) if part.strip())
-            rows.append(ImportRow(number, username, nickname, gender, mobile, email, department, named))
-    return rows, formulas
-
-
-def _header(columns: Sequence[str], language: str) -> list[str]:
-    return [section("sheet_columns", language)[column] for column in columns]
+def _preview(planned: PlannedUser, context: Context) -> ImportedUser:
+    new = planned.new
+    department, roles = context.departments[new.department].name, [context.roles[code].name for code in planned.roles]
+    return ImportedUser(new.username, new.nickname, department, roles)
 
 
 def _row(listed: ListedUser, language: str) -> list[str]:
@@ -222,8 +190,8 @@ def _row(listed: ListedUser, language: str) -> list[str]:
     ]
 
 
-def _words(refusal: RefusedRow, language: str) -> str:
-    return in_language(message(f"sheet_problems.{refusal.problem}", row=refusal.row, about=refusal.about), language)
+def _words(refusal: Refusal, language: str) -> str:
+    return in_language(message(f"sheet_problems.{refusal.problem}", row=refusal.line, about=refusal.about), language)
 
 
 def _attachment(content: bytes, name: str) -> Response:

@@ -10,7 +10,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatehouse.stores.database.signing_keys import ServiceKey, ServiceKeyStore
+    from gatehouse.stores.database.service_keys import ServiceKey, ServiceKeyStore
 
 PREFIX = "ghs_"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import delete, func, insert, select, update
 
+from gatehouse.stores.database.row_changes import RowChange, set_columns
 from gatehouse.stores.database.schema import departments, user_roles, users
 from gatehouse.stores.database.sql_engine import new_id
 from gatehouse.stores.database.tree_depth import require_depth
@@ -31,6 +33,24 @@ class Department:
     sort: int = 0
     enabled: bool = True
     created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewDepartment:
+    name: str
+    parent: int | None = None
+    code: str = ""
+    sort: int = 0
+    enabled: bool = True
+    created: float = 0.0
+
+
+class DepartmentChange(RowChange, frozen=True, kw_only=True):
+    name: str | UnsetType = UNSET
+    parent: int | UnsetType | None = UNSET
+    code: str | UnsetType = UNSET
+    sort: int | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
 
 
 class Departments:
@@ -61,10 +81,10 @@ class DepartmentWrites:
 
     db: AsyncConnection
 
-    async def add_department(self, **values: Any) -> int:
-        if values.get("parent") is not None:
-            await require_department(self.db, values["parent"])
-        department = new_id(await self.db.execute(insert(departments).values(**values)))
+    async def add_department(self, new: NewDepartment) -> int:
+        if new.parent is not None:
+            await require_department(self.db, new.parent)
+        department = new_id(await self.db.execute(insert(departments).values(**asdict(new))))
         await require_depth(self.db, departments, department)
         return department
 
@@ -78,14 +98,14 @@ class DepartmentWrites:
         """The department above each."""
         return {row.id: row.parent for row in await self.db.execute(select(departments.c.id, departments.c.parent))}
 
-    async def set_department(self, department: int, **values: Any) -> None:
+    async def set_department(self, department: int, change: DepartmentChange) -> None:
         await require_department(self.db, department)
-        if values.get("parent") is not None:
-            await require_department(self.db, values["parent"])
-            if values["parent"] in set(await self.db.scalars(below([department]))):
+        if change.parent is not UNSET and change.parent is not None:
+            await require_department(self.db, change.parent)
+            if change.parent in set(await self.db.scalars(below([department]))):
                 raise InUse(f"department {department} cannot be below itself")
-        await self.db.execute(update(departments).where(departments.c.id == department).values(**values))
-        if "parent" in values:
+        await self.db.execute(update(departments).where(departments.c.id == department).values(**set_columns(change)))
+        if change.parent is not UNSET:
             await require_depth(self.db, departments, department)
 
     async def delete_departments(self, ids: Sequence[int]) -> None:

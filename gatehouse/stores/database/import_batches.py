@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database import audit_trail, outbox
-from gatehouse.stores.database.departments import below
+from gatehouse.stores.database.departments import DepartmentChange, below
 from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.roles import NewRole
+from gatehouse.stores.database.row_changes import set_columns
 from gatehouse.stores.database.schema import (
     departments,
     menus,
@@ -22,7 +24,7 @@ from gatehouse.stores.database.schema import (
     users,
 )
 from gatehouse.stores.database.sql_engine import new_id
-from gatehouse.stores.database.users import User, name_key
+from gatehouse.stores.database.users import COLUMNS, user_columns, with_role_codes
 from gatehouse.stores.errors import Duplicate
 
 if TYPE_CHECKING:
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.database.audit_trail import AuditEntry
     from gatehouse.stores.database.departments import Department
+    from gatehouse.stores.database.menus import Menu
     from gatehouse.stores.database.outbox import Delivery, NewDelivery
     from gatehouse.stores.database.roles import Role
     from gatehouse.stores.database.sql_engine import Database
+    from gatehouse.stores.database.users import NewUser, User, UserChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +51,20 @@ class ExistingUser:
 
 @dataclass(frozen=True, slots=True)
 class AddedUser:
-    """A user to insert; with id 0 the database assigns one, which is put into `entry`."""
+    """A user to insert; without an id the database assigns one, which is put into `entry`."""
 
-    user: User
+    id: int | None
+    new: NewUser
     roles: Sequence[str]
     entry: AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedUser:
-    """Columns of a user to set, and all of its roles unless they are None."""
+    """What to set of a user, and all of its roles unless they are None."""
 
     user: int
-    values: dict[str, Any]
+    change: UserChange
     roles: Sequence[str] | None
     entries: Sequence[AuditEntry]
 
@@ -73,10 +78,7 @@ class Batch:
     changed: Sequence[ChangedUser]
 
 
-_COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
-
-
-class Bulk:
+class ImportBatches:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -84,15 +86,8 @@ class Bulk:
         """Every user who has one of these names or ids."""
         wanted = or_(users.c.name_key.in_(name_keys), users.c.id.in_(ids))
         async with self._database.reading() as db:
-            found = [User(*row) for row in (await db.execute(select(*_COLUMNS).where(wanted))).all()]
-            codes: dict[int, set[str]] = {}
-            for row in await db.execute(
-                select(user_roles.c.user, roles.c.code)
-                .join(roles, roles.c.id == user_roles.c.role)
-                .where(user_roles.c.user.in_([user.id for user in found]))
-            ):
-                codes.setdefault(row.user, set()).add(row.code)
-        return [ExistingUser(user, frozenset(codes.get(user.id, ()))) for user in found]
+            found = await with_role_codes(db, select(*COLUMNS).where(wanted))
+        return [ExistingUser(user, frozenset(codes)) for user, codes in found]
 
     async def write_users(self, batch: Batch, new: NewDelivery) -> Delivery:
         """Returns what is in the outbox with it, for the caller to deliver."""
@@ -107,16 +102,16 @@ class Bulk:
             entries = list(batch.removed)
             await db.execute(delete(users).where(users.c.id.in_([entry.user for entry in batch.removed])))
             links: list[dict[str, int]] = []
-            for one in await _insert_users(db, batch.added):
-                links += [{"user": one.user.id, "role": role_ids[code]} for code in one.roles]
-                entries.append(one.entry)
-            for change in batch.changed:
-                if change.values:
-                    await db.execute(update(users).where(users.c.id == change.user).values(**change.values))
-                if change.roles is not None:
-                    await db.execute(delete(user_roles).where(user_roles.c.user == change.user))
-                    links += [{"user": change.user, "role": role_ids[code]} for code in change.roles]
-                entries += change.entries
+            for number, one in await _insert_users(db, batch.added):
+                links += [{"user": number, "role": role_ids[code]} for code in one.roles]
+                entries.append(one.entry._replace(user=number))
+            for changed in batch.changed:
+                if columns := set_columns(changed.change):
+                    await db.execute(update(users).where(users.c.id == changed.user).values(**columns))
+                if changed.roles is not None:
+                    await db.execute(delete(user_roles).where(user_roles.c.user == changed.user))
+                    links += [{"user": changed.user, "role": role_ids[code]} for code in changed.roles]
+                entries += changed.entries
             if links:
                 await db.execute(insert(user_roles), links)
             await _record(db, entries)
@@ -126,18 +121,12 @@ class Bulk:
         """Insert or update each role by its code, perms included."""
         async with self._database.writing() as db:
             for role in wanted:
-                values: dict[str, Any] = {
-                    "name": role.name,
-                    "enabled": role.enabled,
-                    "sort": role.sort,
-                    "data_scope": role.data_scope,
-                    "created": role.created,
-                }
+                columns = asdict(NewRole(role.code, role.name, role.enabled, role.sort, role.data_scope, role.created))
                 number = await db.scalar(select(roles.c.id).where(roles.c.code == role.code))
                 if number is None:
-                    number = new_id(await db.execute(insert(roles).values(code=role.code, **values)))
+                    number = new_id(await db.execute(insert(roles).values(**columns)))
                 else:
-                    await db.execute(update(roles).where(roles.c.id == number).values(**values))
+                    await db.execute(update(roles).where(roles.c.id == number).values(**columns))
                     await db.execute(delete(role_perms).where(role_perms.c.role == number))
                     await db.execute(delete(role_departments).where(role_departments.c.role == number))
                 if role.perms:
@@ -161,20 +150,16 @@ class Bulk:
                 if one.id not in known:
                     await db.execute(insert(departments).values(id=one.id, name=one.name))
             for one in wanted:
-                values = {
-                    "name": one.name,
-                    "parent": one.parent,
-                    "code": one.code,
-                    "sort": one.sort,
-                    "enabled": one.enabled,
-                }
-                await db.execute(update(departments).where(departments.c.id == one.id).values(**values))
+                values = DepartmentChange(
+                    name=one.name, parent=one.parent, code=one.code, sort=one.sort, enabled=one.enabled
+                )
+                await db.execute(update(departments).where(departments.c.id == one.id).values(**set_columns(values)))
             await _skip_used_ids(db, "departments")
             await _record(db, entries)
 
     async def write_menus(
         self,
-        wanted: Sequence[dict[str, Any]],
+        wanted: Sequence[Menu],
         gone: Sequence[int],
         assigned: Mapping[str, Iterable[int]],
         entries: Sequence[AuditEntry],
@@ -186,10 +171,10 @@ class Bulk:
             known = set(await db.scalars(select(menus.c.id)))
             # As with departments: all are inserted before the parents are set.
             for one in wanted:
-                if one["id"] not in known:
-                    await db.execute(insert(menus).values(**{**one, "parent": None}))
+                if one.id not in known:
+                    await db.execute(insert(menus).values(**asdict(replace(one, parent=None))))
             for one in wanted:
-                await db.execute(update(menus).where(menus.c.id == one["id"]).values(**one))
+                await db.execute(update(menus).where(menus.c.id == one.id).values(**asdict(one)))
             await _skip_used_ids(db, "menus")
             shown = set(await db.scalars(select(menus.c.id).where(menus.c.type != MenuType.BUTTON.value)))
             for code, ids in assigned.items():
@@ -202,22 +187,15 @@ class Bulk:
             await _record(db, entries)
 
 
-async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list[AddedUser]:
-    """Insert, and return with the ids that the database has given."""
-    inserted = [one for one in added if one.user.id]
+async def _insert_users(db: AsyncConnection, added: Sequence[AddedUser]) -> list[tuple[int, AddedUser]]:
+    """Insert them; each with its id."""
+    inserted = [(one.id, one) for one in added if one.id]
     if inserted:
-        await db.execute(insert(users), [_row(one.user) for one in inserted])
+        await db.execute(insert(users), [{"id": number, **user_columns(one.new)} for number, one in inserted])
         await _skip_used_ids(db, "users")
-    for one in added:
-        if not one.user.id:
-            values = {name: value for name, value in _row(one.user).items() if name != "id"}
-            number = new_id(await db.execute(insert(users).values(**values)))
-            inserted.append(replace(one, user=replace(one.user, id=number)))
-    return [replace(one, entry=one.entry._replace(user=one.user.id)) for one in inserted]
-
-
-def _row(user: User) -> dict[str, Any]:
-    return {**asdict(user), "name_key": name_key(user.username)}
+    return inserted + [
+        (new_id(await db.execute(insert(users).values(**user_columns(one.new)))), one) for one in added if not one.id
+    ]
 
 
 async def _record(db: AsyncConnection, entries: Sequence[AuditEntry]) -> None:

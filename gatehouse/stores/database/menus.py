@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import delete, func, insert, select, update
 
+from gatehouse.stores.database.row_changes import RowChange
 from gatehouse.stores.database.schema import menus, role_menus, role_perms, roles
 from gatehouse.stores.database.sql_engine import new_id
 from gatehouse.stores.database.tree_depth import require_depth
@@ -62,6 +64,24 @@ class Menu:
     external_url: str = ""
 
 
+class MenuChange(RowChange, frozen=True, kw_only=True):
+    parent: int | UnsetType | None = UNSET
+    name: str | UnsetType = UNSET
+    type: MenuType | UnsetType = UNSET
+    route_name: str | UnsetType = UNSET
+    route_path: str | UnsetType = UNSET
+    component: str | UnsetType = UNSET
+    perm: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+    redirect: str | UnsetType = UNSET
+    params: str | UnsetType = UNSET
+    sort: int | UnsetType = UNSET
+    visible: bool | UnsetType = UNSET
+    keep_alive: bool | UnsetType = UNSET
+    always_show: bool | UnsetType = UNSET
+    external_url: str | UnsetType = UNSET
+
+
 @dataclass(frozen=True, slots=True)
 class RoleMenus:
     """What decides which menus a role shows: those that it was given, and its perms for the buttons."""
@@ -94,15 +114,15 @@ class Menus:
             raise Missing(f"there is no menu {menu}")
         return _menu(row)
 
-    async def create_all(self, entries: Iterable[Mapping[str, Any]]) -> None:
+    async def create_all(self, entries: Iterable[Menu]) -> None:
         """All of them, if there is no menu at all. `parent` is the position in the list of one that came before."""
         async with self._database.writing() as db:
             if await db.scalar(select(func.count()).select_from(menus)):
                 return
             ids: list[int] = []
             for entry in entries:
-                parent = ids[entry["parent"]] if entry.get("parent") is not None else None
-                ids.append(new_id(await db.execute(insert(menus).values(**{**entry, "parent": parent}))))
+                parent = None if entry.parent is None else ids[entry.parent]
+                ids.append(await _insert(db, replace(entry, parent=parent)))
 
     async def of_roles(self, role_codes: Collection[str]) -> Mapping[str, RoleMenus]:
         """What each of these roles has, by its code."""
@@ -144,17 +164,19 @@ class MenuWrites:
             raise Missing(f"there is no menu {menu}")
         return found[0]
 
-    async def add_menu(self, **values: Any) -> int:
-        menu = new_id(await self.db.execute(insert(menus).values(**values)))
+    async def add_menu(self, new: Menu) -> int:
+        """The id in `new` is ignored."""
+        menu = await _insert(self.db, new)
         await require_depth(self.db, menus, menu)
         return menu
 
-    async def set_menu(self, menu: int, **values: Any) -> None:
-        if values.get("parent") is not None and values["parent"] in await _subtree(self.db, menu):
-            raise InUse(f"menu {menu} cannot be below itself")
-        await self.db.execute(update(menus).where(menus.c.id == menu).values(**values))
-        if "parent" in values:
-            await require_depth(self.db, menus, menu)
+    async def set_menu(self, menu: Menu, *, moved: bool) -> None:
+        """`moved`: its parent is not the one that it had."""
+        if moved and menu.parent in await _subtree(self.db, menu.id):
+            raise InUse(f"menu {menu.id} cannot be below itself")
+        await self.db.execute(update(menus).where(menus.c.id == menu.id).values(**asdict(menu)))
+        if moved:
+            await require_depth(self.db, menus, menu.id)
 
     async def delete_menu(self, menu: int) -> list[int]:
         """With everything below it. Returns the ids that went."""
@@ -173,6 +195,11 @@ class MenuWrites:
         rows = [{"role": role, "menu": menu} for menu in sorted(set(wanted))]
         if rows:
             await self.db.execute(insert(role_menus), rows)
+
+
+async def _insert(db: AsyncConnection, menu: Menu) -> int:
+    columns = {name: value for name, value in asdict(menu).items() if name != "id"}
+    return new_id(await db.execute(insert(menus).values(**columns)))
 
 
 async def _subtree(db: AsyncConnection, top: int) -> list[int]:

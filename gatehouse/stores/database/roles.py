@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.stores.database.row_changes import RowChange
 from gatehouse.stores.database.schema import role_departments, role_perms, roles, user_roles
 from gatehouse.stores.database.sql_engine import new_id
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.database.sql_engine import Database
 
@@ -41,6 +45,24 @@ class Role:
     data_scope: int = DataScope.OWN
     created: float = 0.0
     departments: tuple[int, ...] = ()  # those chosen, if that is the data scope
+
+
+@dataclass(frozen=True, slots=True)
+class NewRole:
+    code: str
+    name: str
+    enabled: bool = True
+    sort: int = 0
+    data_scope: int = DataScope.OWN
+    created: float = 0.0
+
+
+class RoleChange(RowChange, frozen=True, kw_only=True):
+    code: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    sort: int | UnsetType = UNSET
+    data_scope: int | UnsetType = UNSET
 
 
 class Roles:
@@ -92,15 +114,9 @@ class Roles:
         async with self._database.reading() as db:
             return (await db.scalars(select(user_roles.c.user).where(user_roles.c.role == role))).all()
 
-    async def add(self, code: str, name: str, perms: Sequence[str] = (), **values: Any) -> int:
-        """`values` are other columns: enabled, sort, data_scope, created."""
-        values = {"enabled": True, **values}
+    async def add(self, new: NewRole, perms: Sequence[str] = ()) -> int:
         async with self._database.writing() as db:
-            try:
-                result = await db.execute(insert(roles).values(code=code, name=name, **values))
-            except IntegrityError:
-                raise Duplicate(f"there is a role {code!r} already") from None
-            role = new_id(result)
+            role = await insert_role(db, new)
             for perm in dict.fromkeys(perms):
                 await db.execute(insert(role_perms).values(role=role, perm=perm))
         return role
@@ -111,3 +127,10 @@ class Roles:
             for perm in dict.fromkeys(perms):
                 if perm not in given:
                     await db.execute(insert(role_perms).values(role=role, perm=perm))
+
+
+async def insert_role(db: AsyncConnection, new: NewRole) -> int:
+    try:
+        return new_id(await db.execute(insert(roles).values(**asdict(new))))
+    except IntegrityError:
+        raise Duplicate(f"there is a role {new.code!r} already") from None

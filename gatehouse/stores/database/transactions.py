@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
@@ -19,9 +19,10 @@ from gatehouse.stores.database.code_factors import delete_totp
 from gatehouse.stores.database.departments import DepartmentWrites, below
 from gatehouse.stores.database.menus import MenuWrites
 from gatehouse.stores.database.passkeys import delete_passkeys
+from gatehouse.stores.database.roles import insert_role
+from gatehouse.stores.database.row_changes import set_columns
 from gatehouse.stores.database.schema import departments, role_departments, role_perms, roles, user_roles, users
-from gatehouse.stores.database.sql_engine import new_id
-from gatehouse.stores.database.users import COLUMNS, NewUser, User, insert_user, replace_password_hash, update_user
+from gatehouse.stores.database.users import COLUMNS, User, insert_user, replace_password_hash, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
     from gatehouse.stores.database.audit_trail import AuditEntry
     from gatehouse.stores.database.outbox import Delivery, NewDelivery
+    from gatehouse.stores.database.roles import NewRole, RoleChange
     from gatehouse.stores.database.sql_engine import Database
+    from gatehouse.stores.database.users import NewUser, UserChange
 
 ADVISORY_LOCK = 0x6761_7465_0002
 
@@ -126,8 +129,8 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
     async def add_user(self, new: NewUser) -> int:
         return await insert_user(self.db, new)
 
-    async def set_user(self, user: int, **values: Any) -> None:
-        await update_user(self.db, user, **values)
+    async def set_user(self, user: int, change: UserChange) -> None:
+        await update_user(self.db, user, change)
 
     async def replace_password_hash(self, user: int, old: str, new: str) -> bool:
         """Set the hash if it still is `old`."""
@@ -191,17 +194,14 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
         held = select(user_roles.c.user).join(roles, roles.c.id == user_roles.c.role).where(roles.c.code == code)
         return list(await self.db.scalars(held))
 
-    async def add_role(self, code: str, name: str, **values: Any) -> int:
-        try:
-            return new_id(await self.db.execute(insert(roles).values(code=code, name=name, **values)))
-        except IntegrityError:
-            raise Duplicate(f"there is a role {code!r} already") from None
+    async def add_role(self, new: NewRole) -> int:
+        return await insert_role(self.db, new)
 
-    async def set_role(self, role: int, **values: Any) -> None:
+    async def set_role(self, role: int, change: RoleChange) -> None:
         try:
-            await self.db.execute(update(roles).where(roles.c.id == role).values(**values))
+            await self.db.execute(update(roles).where(roles.c.id == role).values(**set_columns(change)))
         except IntegrityError:
-            raise Duplicate(f"there is a role {values['code']!r} already") from None
+            raise Duplicate(f"there is a role {change.code!r} already") from None
 
     async def delete_roles(self, ids: Sequence[int]) -> None:
         await self.db.execute(delete(roles).where(roles.c.id.in_(ids)))

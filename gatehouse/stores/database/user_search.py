@@ -151,12 +151,6 @@ class UserSearch:
         async with self._database.reading() as db:
             return list(await db.scalars(query))
 
-    async def taken(self, usernames: Sequence[str]) -> set[str]:
-        """Which of the names, in the form of `name_key`, belong to a user."""
-        keys = [name_key(name) for name in usernames]
-        async with self._database.reading() as db:
-            return set(await db.scalars(select(users.c.name_key).where(users.c.name_key.in_(keys))))
-
 
 async def _load_users(db: AsyncConnection, ids: Sequence[int]) -> list[ListedUser]:
     """These users, in this order."""

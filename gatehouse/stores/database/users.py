@@ -6,11 +6,13 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import and_, bindparam, case, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database.departments import require_department
 from gatehouse.stores.database.roles import DataScope
+from gatehouse.stores.database.row_changes import RowChange, set_columns
 from gatehouse.stores.database.schema import (
     departments,
     menus,
@@ -75,6 +77,19 @@ class NewUser:
     gender: int = 0
     mobile: str = ""
     email: str = ""
+
+
+class UserChange(RowChange, frozen=True, kw_only=True):
+    username: str | UnsetType = UNSET
+    nickname: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+    department: int | UnsetType = UNSET
+    password_hash: str | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    captcha_exempt: bool | UnsetType = UNSET
+    gender: int | UnsetType = UNSET
+    mobile: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
 
 
 class RoleDataScope(NamedTuple):
@@ -199,16 +214,7 @@ class Users:
         if search:
             query = query.where(users.c.name_key.contains(name_key(search), autoescape=True))
         async with self._database.reading() as db:
-            found = [User(*row) for row in (await db.execute(query)).all()]
-            codes: dict[int, list[str]] = {}
-            for row in await db.execute(
-                select(user_roles.c.user, roles.c.code)
-                .join(roles, roles.c.id == user_roles.c.role)
-                .where(user_roles.c.user.in_([user.id for user in found]))
-                .order_by(roles.c.code)
-            ):
-                codes.setdefault(row.user, []).append(row.code)
-        return [Profile(user, tuple(codes.get(user.id, ())), ()) for user in found]
+            return [Profile(user, tuple(codes), ()) for user, codes in await with_role_codes(db, query)]
 
     async def names(self, ids: Iterable[int]) -> dict[int, str]:
         """Usernames by id, of those that are there."""
@@ -258,25 +264,44 @@ async def replace_password_hash(db: AsyncConnection, user: int, old: str, new: s
     return result.rowcount == 1
 
 
+async def with_role_codes(db: AsyncConnection, query: Select[Any]) -> list[tuple[User, list[str]]]:
+    """The users that a query of `COLUMNS` finds, with the codes of all roles they hold, enabled or not, sorted."""
+    found = [User(*row) for row in (await db.execute(query)).all()]
+    codes: dict[int, list[str]] = {user.id: [] for user in found}
+    for row in await db.execute(
+        select(user_roles.c.user, roles.c.code)
+        .join(roles, roles.c.id == user_roles.c.role)
+        .where(user_roles.c.user.in_(list(codes)))
+        .order_by(roles.c.code)
+    ):
+        codes[row.user].append(row.code)
+    return [(user, codes[user.id]) for user in found]
+
+
+def user_columns(new: NewUser) -> dict[str, Any]:
+    return {**asdict(new), "name_key": name_key(new.username)}
+
+
 async def insert_user(db: AsyncConnection, new: NewUser) -> int:
     await require_department(db, new.department)
     try:
-        result = await db.execute(insert(users).values(**asdict(new), name_key=name_key(new.username)))
+        result = await db.execute(insert(users).values(**user_columns(new)))
     except IntegrityError:
         raise Duplicate(f"there is a user {new.username!r} already") from None
     return new_id(result)
 
 
-async def update_user(db: AsyncConnection, user: int, **values: Any) -> None:
-    """Set columns of one user; `username` sets the key it is looked up by too."""
-    if "username" in values:
-        values["name_key"] = name_key(values["username"])
-    if "department" in values:
-        await require_department(db, values["department"])
+async def update_user(db: AsyncConnection, user: int, change: UserChange) -> None:
+    """A new username is also the key that the user is looked up by."""
+    columns = set_columns(change)
+    if change.username is not UNSET:
+        columns["name_key"] = name_key(change.username)
+    if change.department is not UNSET:
+        await require_department(db, change.department)
     try:
-        result = await db.execute(update(users).where(users.c.id == user).values(**values))
+        result = await db.execute(update(users).where(users.c.id == user).values(**columns))
     except IntegrityError:
-        raise Duplicate(f"there is a user {values['username']!r} already") from None
+        raise Duplicate(f"there is a user {change.username!r} already") from None
     if result.rowcount == 0:
         raise Missing(f"there is no user {user}")
 

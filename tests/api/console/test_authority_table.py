@@ -17,7 +17,8 @@ from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.perms import names_of
 from gatehouse.management.authority import OPERATOR, RoleGrant
 from gatehouse.messages import section
-from gatehouse.stores.database.menus import MenuType
+from gatehouse.stores.database.menus import Menu, MenuType
+from gatehouse.stores.database.roles import NewRole
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer.xlsx import read_sheet
 from tests.api.console import authority_table
@@ -115,8 +116,9 @@ class Rooms:
         return number
 
     def _add_role(self, code: str, like: RoleGrant) -> int:
-        values = {"data_scope": like.scope.kind, "enabled": like.enabled}
-        self._service.run(self._accounts.add_role(code, code, sorted(like.perms), sorted(like.scope.chosen), **values))
+        new = NewRole(code, code, like.enabled, data_scope=like.scope.kind)
+        changes = self._service.service.management.role_changes
+        self._service.run(changes.add(OPERATOR, new, sorted(like.perms), sorted(like.scope.chosen)))
         number = self._service.run(self._accounts.role(code)).id
         self._names[-number] = code
         return number
@@ -132,15 +134,13 @@ class Rooms:
         return department
 
     def page(self) -> int:
-        return self._menu(type=MenuType.PAGE, route_path=self.unused(), component="x")
+        return self._menu(Menu(0, None, "Menu", MenuType.PAGE, route_path=self.unused(), component="x"))
 
     def button(self, perm: str) -> int:
-        return self._menu(type=MenuType.BUTTON, parent=self.page(), perm=perm)
+        return self._menu(Menu(0, self.page(), "Menu", MenuType.BUTTON, perm=perm))
 
-    def _menu(self, **values: Any) -> int:
-        return self._service.run(
-            self._service.service.management.menu_changes.add(OPERATOR, {"name": "Menu", **values})
-        )
+    def _menu(self, new: Menu) -> int:
+        return self._service.run(self._service.service.management.menu_changes.add(OPERATOR, new))
 
 
 @pytest.fixture(scope="module")

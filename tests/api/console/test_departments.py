@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gatehouse.stores.database.tree_depth import MAX_DEPTH
+from gatehouse.stores.database.users import UserChange
 from tests.api.console.conftest import Console
 from tests.support.inprocess import InProcess
 
@@ -80,7 +81,7 @@ def test_a_disabled_department_grants_nothing_from_the_next_request_on(
     clerk = user("clerk", "sys:dept:list", "sys:dept:update")
     console.done("POST", "depts", FORM)
     sales = called(console, "Sales")
-    gatehouse.run(gatehouse.accounts.edit_user("clerk", department=int(sales["id"])))
+    gatehouse.run(gatehouse.accounts.edit_user("clerk", UserChange(department=int(sales["id"]))))
     assert clerk.get("users/me")["perms"] != []
     clerk.refused("A0301", "PUT", f"depts/{sales['id']}", FORM | {"status": 0})
     console.done("PUT", f"depts/{sales['id']}", FORM | {"status": 0})

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 
 from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
+from gatehouse.stores.database.departments import DepartmentChange
 from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import NEW_PASSWORD, id_of, role_id
@@ -100,7 +101,7 @@ def test_a_department_is_no_way_around_those_who_hold_more(console: Console, gat
     """To disable it takes everything from everybody in it, and to enable it gives everything back."""
     accounts = gatehouse.accounts
     north, off = (gatehouse.run(accounts.add_department(name, 1)) for name in ("North", "Off"))
-    gatehouse.run(accounts.edit_department(off, enabled=False))
+    gatehouse.run(accounts.edit_department(off, DepartmentChange(enabled=False)))
     gatehouse.run(accounts.add_role("ROOT", "Root"))
     gatehouse.run(accounts.add_role("CLEANER", "Cleaner", ["sys:log:delete"]))
     form: dict[str, Any] = {"name": "North", "parentId": 1, "status": 1}
@@ -111,11 +112,11 @@ def test_a_department_is_no_way_around_those_who_hold_more(console: Console, gat
         console.refused("A0301", "PUT", f"depts/{north}", form | {"parentId": off})
         console.done("PUT", f"depts/{north}", form | {"name": "N", "parentId": 0})
         assert other.get("users/me")["roles"] == [code]
-        gatehouse.run(accounts.edit_department(north, parent=off))
+        gatehouse.run(accounts.edit_department(north, DepartmentChange(parent=off)))
         console.refused("A0301", "PUT", f"depts/{north}", form)
         console.refused("A0301", "PUT", f"depts/{off}", {"name": "Off", "parentId": 1, "status": 1})
         assert other.get("users/me")["roles"] == []
-        gatehouse.run(accounts.edit_department(north, parent=1))
+        gatehouse.run(accounts.edit_department(north, DepartmentChange(parent=1)))
         gatehouse.run(accounts.delete_user(code))
     console.done("PUT", f"depts/{north}", form | {"status": 0})
 

@@ -15,8 +15,8 @@ from openpyxl import Workbook, load_workbook
 from gatehouse.api.console import user_sheets
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer import xlsx_process
+from gatehouse.transfer.user_sheet import read_user_sheet
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
-from gatehouse.transfer.xlsx_process import read_sheet_apart
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of
 from tests.support.inprocess import Answer, InProcess
@@ -116,6 +116,19 @@ def test_rows_that_cannot_be_taken_are_told_and_the_others_come(console: Console
     assert "第 2 行：用户名 ann 已存在" in again["messageList"]
 
 
+def test_the_template_may_be_saved_as_csv(console: Console) -> None:
+    rows = [",".join(HEADER), 'ann,"Lee, Ann",2,,,Headquarters,"ADMIN, Administrator"', "bob", "admin"]
+    report = upload(console, "\r\n".join(rows).encode("utf-8-sig")).data
+    assert (report["validCount"], report["messageList"]) == (2, ["row 4: there is a user admin already"])
+    [bob, ann] = console.get("users")["list"][:2]
+    assert (ann["nickname"], ann["gender"], ann["roleNames"], bob["nickname"]) == (
+        "Lee, Ann",
+        2,
+        "Administrator",
+        "bob",
+    )
+
+
 def test_a_preview_tells_the_same_and_adds_nobody(console: Console) -> None:
     content = sheet(["ann", "Ann", "", "", "", "", "ADMIN"], ["admin", "", "", "", "", "", ""])
     told = upload(console, content, preview="true").data
@@ -145,15 +158,15 @@ def test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody(
     code: str,
 ) -> None:
     clerk, accounts = user("clerk", "sys:user:import"), gatehouse.accounts
-    read = read_sheet_apart
+    read = read_user_sheet
     [role] = gatehouse.run(accounts.user("clerk")).roles
 
-    def slow_read(content: bytes, columns: int) -> Any:
+    def slow_read(content: bytes) -> Any:
         work = accounts.disable_user("clerk") if change == "disabled" else accounts.deny(role, ["sys:user:import"])
         asyncio.run_coroutine_threadsafe(work, gatehouse.loop).result()
-        return read(content, columns)
+        return read(content)
 
-    monkeypatch.setattr(user_sheets, "read_sheet_apart", slow_read)
+    monkeypatch.setattr(user_sheets, "read_user_sheet", slow_read)
     assert upload(clerk, sheet(["ann", "Ann", "", "", "", "", ""])).code == code
     assert console.get("users", pageNum=1, pageSize=10, keywords="ann")["total"] == 0
 
@@ -231,6 +244,9 @@ def with_many(tag: bytes, parent: bytes, part: str) -> bytes:
     "content",
     [
         b"not a sheet",
+        b"Username,Nickname\nann,Ann\n",
+        b"Username,Nickname,Gender,Mobile,Email,Department,Roles" + b"\nann" * (ROWS_MAX + 1),
+        b"\xff\xfe\x00",
         b"PK\x03\x04 nearly",
         bomb(),
         with_entities(),
@@ -244,6 +260,9 @@ def with_many(tag: bytes, parent: bytes, part: str) -> bytes:
     ],
     ids=[
         "text",
+        "other columns",
+        "too many lines",
+        "bytes",
         "broken",
         "bomb",
         "entities",

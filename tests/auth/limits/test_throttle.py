@@ -11,6 +11,7 @@ import pytest
 
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.passwords.hashing import PasswordCheck
+from gatehouse.stores.database.users import UserChange
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import PASSWORD
 from tests.support.waiting import async_wait_until
@@ -226,7 +227,7 @@ def test_made_up_captchas_use_up_nothing_that_all_share(tmp_path: Path) -> None:
 
 def test_a_name_that_needs_no_captcha_uses_up_nothing_that_all_share(tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", limits="on", limit_login_total="2/minute", hash_queue=500) as gatehouse:
-        gatehouse.run(gatehouse.accounts.edit_user("admin", captcha_exempt=True))
+        gatehouse.run(gatehouse.accounts.edit_user("admin", UserChange(captcha_exempt=True)))
         for n in range(6):
             without = {"captchaId": "", "captchaCode": ""}
             assert gatehouse.login(address=f"198.51.100.{n}", password="wrong", changes=without).code == "A0210"

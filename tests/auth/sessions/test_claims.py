@@ -13,6 +13,7 @@ from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.claims import data_scope_claims, reductions
 from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
+from gatehouse.stores.database.roles import NewRole
 from gatehouse.stores.database.schema import role_departments, roles
 from gatehouse.stores.database.users import NewUser, RoleDataScope
 from tests.auth.sessions.test_tokens import parts
@@ -72,7 +73,7 @@ def test_data_scopes_come_from_the_enabled_roles_and_their_chosen_departments(tm
         async def arrange() -> None:
             accounts = gatehouse.accounts
             for code in ("ALL", "CHOSEN", "OFF"):
-                await gatehouse.service.stores.roles.add(code, code, ())
+                await gatehouse.service.stores.roles.add(NewRole(code, code))
             async with gatehouse.service.stores.database.writing() as db:
                 for code, scope in (("ALL", 1), ("CHOSEN", 5), ("OFF", 1)):
                     await db.execute(roles.update().where(roles.c.code == code).values(data_scope=scope))
@@ -110,9 +111,8 @@ def test_a_token_never_outgrows_a_header_line_and_works_whatever_is_left_out(tmp
 
         def grow(number: int, perms: int) -> dict[str, Any]:
             code = f"ROLE-{number:02d}-" + "x" * 40
-            gatehouse.run(
-                gatehouse.service.stores.roles.add(code, code, [f"shop:{code}:{perm}" for perm in range(perms)])
-            )
+            new = [f"shop:{code}:{perm}" for perm in range(perms)]
+            gatehouse.run(gatehouse.service.stores.roles.add(NewRole(code, code), new))
             gatehouse.run(accounts.grant("admin", [code]))
             gatehouse.run(gatehouse.service.stores.state.raise_epochs([1], gatehouse.clock()))
             token = gatehouse.login().data["accessToken"]

@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.profile_cache import CACHE_TTL_SECONDS
 from gatehouse.management.authority import OPERATOR
+from gatehouse.stores.database.roles import RoleChange
 from gatehouse.stores.database.users import NewUser, Users
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.factors import App
@@ -284,7 +285,7 @@ def test_roles_and_perms_are_read_anew_and_show_on_the_next_request(gatehouse: I
     assert "sys:trail:read" in user["perms"]
     gatehouse.run(accounts.deny("AUDITOR", ["sys:trail:read"]))
     assert "sys:trail:read" not in gatehouse.me(tokens["accessToken"]).data["perms"]
-    gatehouse.run(accounts.edit_role("AUDITOR", enabled=False))
+    gatehouse.run(accounts.edit_role("AUDITOR", RoleChange(enabled=False)))
     assert gatehouse.me(tokens["accessToken"]).data["roles"] == ["ADMIN"]
 
 

@@ -39,7 +39,7 @@ export async function exportUsers(query) {
 
 /** @param {Then} then */
 export function importUsers(then) {
-  const file = make("input", { type: "file", class: "input", accept: ".xlsx", id: "import-file" });
+  const file = make("input", { type: "file", class: "input", accept: ".xlsx,.csv", id: "import-file" });
   const preview = make("div", { class: "preview", role: "status" });
   /** @type {File | null} */
   let looked = null; // at which file
