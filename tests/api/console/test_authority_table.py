@@ -14,13 +14,13 @@ import pytest
 from gatehouse.api.contract.errors import CATALOGUE
 from gatehouse.api.contract.operation import Group
 from gatehouse.api.contract.operations import OPERATIONS
-from gatehouse.api.endpoints.console import user_sheets
 from gatehouse.auth.perms import names_of
 from gatehouse.auth.refusals import NotAllowed
 from gatehouse.management.authority import OPERATOR, RoleGrant
 from gatehouse.stores.database.menus import Menu, MenuType
 from gatehouse.stores.database.roles import NewRole
 from gatehouse.stores.database.users import NewUser
+from gatehouse.transfer import user_sheet
 from gatehouse.transfer.xlsx import read_sheet
 from tests.api.console import authority_table
 from tests.api.console.authority_table import BRANCH, KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind
@@ -147,7 +147,7 @@ class Rooms:
 def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rooms]:
     folder: Path = tmp_path_factory.mktemp("authority") / "data"
     with Local(folder) as service, service.client() as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(user_sheets, "read_sheet_apart", read_sheet)  # a process for each sheet is not what this shows
+        patch.setattr(user_sheet, "read_sheet_apart", read_sheet)  # a process for each sheet is not what this shows
         yield Rooms(service, client)
 
 
