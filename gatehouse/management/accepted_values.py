@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from gatehouse.stores.database.roles import DataScope
 
@@ -31,16 +32,9 @@ def check_text(what: str, text: str, max_length: int = NAME_MAX) -> None:
         raise ValueError(f"a {what} has 1 to {max_length} printable characters")
 
 
-def check_nickname(nickname: str) -> None:
-    check_text("nickname", nickname)
-
-
-def check_role_name(name: str) -> None:
-    check_text("role name", name)
-
-
-def check_department_name(name: str) -> None:
-    check_text("department name", name)
+check_nickname = partial(check_text, "nickname")
+check_role_name = partial(check_text, "role name")
+check_department_name = partial(check_text, "department name")
 
 
 def check_department_code(code: str) -> None:

@@ -207,7 +207,7 @@ def _add_once(known: dict[Key, Row], key: Key, row: Row) -> None:
 
 
 def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
-    policy.check_text("department name", line.name)
+    policy.check_department_name(line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
     if line.sort is not UNSET:
@@ -219,7 +219,7 @@ def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
 
 def _role(origin: str, line: RoleLine) -> SourceRole:
     policy.check_role_code(line.code)
-    policy.check_text("role name", line.name)
+    policy.check_role_name(line.name)
     for perm in line.perms:
         policy.check_perm(perm)
     if line.sort is not UNSET:

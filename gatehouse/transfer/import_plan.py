@@ -91,7 +91,7 @@ class UserPlanner:
         self._context = context
         self._names: dict[str, str] = {}
         self._ids: dict[int, str] = {}
-        self._may_add = cache(self._asks_to_add)  # many rows, and few departments and roles
+        self._may_add = cache(self._is_allowed_to_add)  # many rows, and few departments and roles
 
     def plan(
         self,
@@ -201,7 +201,7 @@ class UserPlanner:
                 return found[0].code
         raise RowRefused(Problem.NO_ROLE, given, f"there is no role {given!r}")
 
-    def _asks_to_add(self, department: int, codes: tuple[str, ...]) -> bool:
+    def _is_allowed_to_add(self, department: int, codes: tuple[str, ...]) -> bool:
         parents = {one.id: one.parent for one in self._context.departments.values()}
         holder = Holder(None, department, tuple(grant_of(self._context.roles[code]) for code in codes))
         return authority.lack_to_add_user(self._context.actor, holder, parents) is None

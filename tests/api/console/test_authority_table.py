@@ -11,7 +11,6 @@ import httpx
 import jwt
 import pytest
 
-from gatehouse.api.console import user_sheets
 from gatehouse.api.operation import Group
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.perms import names_of
@@ -20,6 +19,7 @@ from gatehouse.messages import section
 from gatehouse.stores.database.menus import Menu, MenuType
 from gatehouse.stores.database.roles import NewRole
 from gatehouse.stores.database.users import NewUser
+from gatehouse.transfer import user_sheet
 from gatehouse.transfer.xlsx import read_sheet
 from tests.api.console import authority_table
 from tests.api.console.authority_table import BRANCH, KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind
@@ -147,7 +147,7 @@ class Rooms:
 def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rooms]:
     folder: Path = tmp_path_factory.mktemp("authority") / "data"
     with Local(folder) as service, service.client() as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(user_sheets, "read_sheet_apart", read_sheet)  # a process for each sheet is not what this shows
+        patch.setattr(user_sheet, "read_sheet_apart", read_sheet)  # a process for each sheet is not what this shows
         yield Rooms(service, client)
 
 
