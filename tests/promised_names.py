@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gatehouse.api.contract.errors import CATALOGUE
+from gatehouse.api.error_catalogue import CATALOGUE
 from gatehouse.api.telemetry.metrics import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.cli import gatehouse

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gatehouse.cli
-from gatehouse.api.contract.errors import CATALOGUE
+from gatehouse.api.error_catalogue import CATALOGUE
 from gatehouse.api.operation import PREFIX, Group, Operation
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.telemetry.metrics import HELP

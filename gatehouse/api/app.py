@@ -12,7 +12,7 @@ import secrets
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from gatehouse.api.contract.errors import MethodNotAllowed, NoSuchPath
+from gatehouse.api.error_catalogue import MethodNotAllowed, NoSuchPath
 from gatehouse.api.http.client_address import is_trusted, peer_address
 from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.request import Request

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
+from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import StoreUnavailable
 

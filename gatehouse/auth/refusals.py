@@ -1,6 +1,6 @@
 """The refusals of the rules. Those of the stores are in `stores/errors.py`, those of HTTP itself in `api/http/`.
 
-`api/contract/errors.py` gives each its status and code, `messages/` its sentences.
+`api/error_catalogue.py` gives each its status and code, `messages/` its sentences.
 """
 
 from __future__ import annotations

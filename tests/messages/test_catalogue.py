@@ -15,7 +15,7 @@ import pytest
 
 import gatehouse.version
 from gatehouse.api.console.user_sheets import EXPORTED
-from gatehouse.api.contract.errors import CATALOGUE
+from gatehouse.api.error_catalogue import CATALOGUE
 from gatehouse.api.http import response
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import Need, PasswordProblem

@@ -12,7 +12,7 @@ from gatehouse.api.console.formats import console_time
 from gatehouse.api.console.shared_types import IdNumber
 from gatehouse.api.console.user_data import UserQuery
 from gatehouse.api.console.user_page import user_filter
-from gatehouse.api.contract.errors import SUCCESS
+from gatehouse.api.error_catalogue import SUCCESS
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.response import Response, raw_response, success
 from gatehouse.api.operation import MULTIPART, Operation

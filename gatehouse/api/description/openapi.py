@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gatehouse.api.contract.errors import CATALOGUE, SUCCESS, ErrorEntry
+from gatehouse.api.error_catalogue import CATALOGUE, SUCCESS, ErrorEntry
 from gatehouse.api.login.password_login import LoginBody
 from gatehouse.api.operation import JSON, PATH_VALUE, Operation
 from gatehouse.api.operation_table import operations

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from gatehouse.api.contract.errors import BodyUnreadable
+from gatehouse.api.error_catalogue import BodyUnreadable
 from gatehouse.auth.refusals import FieldInvalid
 
 FIELDS_MAX = 64

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
+from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.client_address import client_address, peer_address
 from gatehouse.api.http.forms import FIELDS_MAX, is_form, is_multipart, multipart_parts, read_form
 from gatehouse.api.http.query import read_id, read_query

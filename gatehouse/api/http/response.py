@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.contract.errors import SUCCESS, entry_for, headers_for, text_for
+from gatehouse.api.error_catalogue import SUCCESS, entry_for, headers_for, text_for
 from gatehouse.messages import DEFAULT, languages, message, section
 
 if TYPE_CHECKING:

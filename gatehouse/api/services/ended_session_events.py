@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
+from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream, raw_response
 from gatehouse.api.resource import Resource
 from gatehouse.api.services.introspection import bad_request, service_key, unknown_service

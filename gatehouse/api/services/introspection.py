@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatehouse.api.contract.errors import BodyTooLarge, BodyUnreadable
+from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import Response, raw_response
 from gatehouse.api.resource import Resource
 from gatehouse.auth.refusals import AccessTokenInvalid

@@ -1,1 +1,0 @@
-"""The errors of the contract: status, code and message of each."""
