@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.load import Load, middle, require_wrk, wrk
-from benchmarks.release import built
-from benchmarks.subject import HIGH_LIMITS, Subject
+from benchmarks.past_release import built
+from benchmarks.running_service import HIGH_LIMITS, Subject
 from tests.support.conversation import CAPTCHA, LOGIN, ME
 
 OLD = "0.1.0"

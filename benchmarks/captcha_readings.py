@@ -4,7 +4,7 @@ An attacker knows the eight letters and reads an A as a 4. The service accepts t
 script gets with no work of its own.
 """
 
-from gatehouse.auth.login.captcha.lookalikes import fold
+from gatehouse.auth.login.captcha.alphabet import fold
 
 
 def as_read(reading: str, answer: str) -> bool:

@@ -27,8 +27,8 @@ from captcha_readings import as_read, mapped
 from PIL import Image
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Difficulty
+from gatehouse.auth.login.captcha.appearance import HEIGHT, WIDTH
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
-from gatehouse.auth.login.captcha.parameters import HEIGHT, WIDTH
 
 Adversary = Callable[[bytes], str]
 Rate = dict[str, Any]

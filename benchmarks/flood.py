@@ -24,7 +24,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.load import require_wrk
-from benchmarks.subject import Subject
+from benchmarks.running_service import Subject
 from tests.support.conversation import ME
 
 CLIENTS = 200

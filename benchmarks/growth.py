@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.load import middle, require_wrk, wrk
-from benchmarks.subject import Subject
+from benchmarks.running_service import Subject
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.composition import Service
 from gatehouse.settings import load

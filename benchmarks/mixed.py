@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.load import LOAD_CORE, SERVER_CORE, staying_on
-from benchmarks.subject import HIGH_LIMITS, Subject
+from benchmarks.running_service import HIGH_LIMITS, Subject
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 from tests.support.engines import PostgresServer, RedisServer
 from tests.support.running import ANSWER, PASSWORD

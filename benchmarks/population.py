@@ -25,7 +25,7 @@ import asyncpg
 from sqlalchemy import insert
 
 from benchmarks.load import Load, require_wrk, wrk
-from benchmarks.subject import HERE, Subject
+from benchmarks.running_service import HERE, Subject
 from gatehouse.composition import Service
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
@@ -186,7 +186,10 @@ def engine_settings(engine: str, stack: ExitStack, name: str) -> dict[str, Any]:
 
 def measure(small: Contender, large: Contender, rounds: int, seconds: float) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for operation, path, name in (("users/me", ME, "each_me.lua"), ("refresh", REFRESH, "each_refresh.lua")):
+    for operation, path, name in (
+        ("users/me", ME, "me_many_users.lua"),
+        ("refresh", REFRESH, "refresh_many_users.lua"),
+    ):
         pairs = []
         for number in range(rounds):
             order = (small, large) if number % 2 == 0 else (large, small)

@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.load import SERVER_CORE, Load, middle, require_wrk, spread, wrk
-from benchmarks.release import built
-from benchmarks.subject import HIGH_LIMITS, Subject
+from benchmarks.past_release import built
+from benchmarks.running_service import HIGH_LIMITS, Subject
 from tests.support.conversation import REFRESH
 from tests.support.engines import RedisServer
 

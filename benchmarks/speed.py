@@ -25,7 +25,7 @@ from rich.table import Table
 
 from benchmarks.baselines import BareServer, captcha_library, raw_hashes, raw_refreshes
 from benchmarks.load import LOAD_CORE, SERVER_CORE, Load, counted_p99, middle, require_wrk, spread, staying_on, wrk
-from benchmarks.subject import HIGH_LIMITS, Subject
+from benchmarks.running_service import HIGH_LIMITS, Subject
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 from tests.support.engines import RedisServer

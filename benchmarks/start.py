@@ -17,8 +17,8 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.release import built
-from benchmarks.subject import Subject
+from benchmarks.past_release import built
+from benchmarks.running_service import Subject
 
 
 class Start(NamedTuple):

@@ -1,7 +1,7 @@
 """What each earlier release has written starts under this tree, with everybody still logged in.
 
 The old release is run with today's dependencies, so the data are its own. Its sources are kept beside this file
-(`release/upgrade_sources.py`).
+(`release/past_release_sources.py`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gatehouse.api.console.role_perms import RolePermEndpoints
 from gatehouse.api.console.service_status import ServiceStatusEndpoints
 from gatehouse.api.console.session_page import LiveSessionEndpoints
 from gatehouse.api.console.side_menu import SideMenuEndpoint
-from gatehouse.api.console.user_access import UserAccessEndpoints
+from gatehouse.api.console.user_credentials import UserAccessEndpoints
 from gatehouse.api.console.user_page import UserEndpoints
 from gatehouse.api.console.user_sheets import UserSheetEndpoints
 from gatehouse.api.login.captcha import CaptchaEndpoint

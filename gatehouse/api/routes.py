@@ -15,13 +15,13 @@ from gatehouse.api.http.request import BODY_LIMIT
 from gatehouse.api.login.captcha import CaptchaEndpoint
 from gatehouse.api.operation import PATH_VALUE, operations_of
 from gatehouse.api.operation_table import endpoint_classes
+from gatehouse.api.other_services.ended_session_events import EndedSessionsEndpoints
+from gatehouse.api.other_services.health import HealthEndpoints
+from gatehouse.api.other_services.introspection import IntrospectionEndpoint
+from gatehouse.api.other_services.published_keys import PublishedKeyEndpoints
 from gatehouse.api.pages import Pages
 from gatehouse.api.pages.avatar import AvatarEndpoint
 from gatehouse.api.resource import resources_of
-from gatehouse.api.services.ended_session_events import EndedSessionsEndpoints
-from gatehouse.api.services.health import HealthEndpoints
-from gatehouse.api.services.introspection import IntrospectionEndpoint
-from gatehouse.api.services.published_keys import PublishedKeyEndpoints
 from gatehouse.api.telemetry.metrics_endpoint import MetricsEndpoint
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.cli.output import echo
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.messages.numbers import counted
+from gatehouse.messages.quantities import counted
 from gatehouse.transfer.export import export as write
 from gatehouse.transfer.file_format import EXPORT_FORMATS, FileFormat, format_of
 

@@ -14,11 +14,11 @@ from gatehouse.cli.failures import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service
-from gatehouse.messages.numbers import counted
+from gatehouse.messages.quantities import counted
 from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.file_reader import UserFile
 from gatehouse.transfer.importer import Importer
-from gatehouse.transfer.youlai import open_youlai
+from gatehouse.transfer.youlai_mapping import open_youlai
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from gatehouse.cli import output
 from gatehouse.cli.by_name import role_of
-from gatehouse.cli.fields import require_change
+from gatehouse.cli.field_options import require_change
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import ID, OPERATOR, with_service

@@ -8,11 +8,11 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.by_name import role_of
-from gatehouse.cli.fields import require_change, scope_name, scope_options, stored_scope
+from gatehouse.cli.field_options import require_change, scope_name, scope_options, stored_scope
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
-from gatehouse.messages.numbers import counted
+from gatehouse.messages.quantities import counted
 from gatehouse.stores.database.roles import DataScope, NewRole, RoleChange
 from gatehouse.stores.database.row_changes import unset_if_none
 

@@ -13,7 +13,7 @@ from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.cli.output import echo, relative
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.messages.numbers import counted
+from gatehouse.messages.quantities import counted
 from gatehouse.settings.master_secret import new_secret, secret_path, write_secrets
 
 if TYPE_CHECKING:

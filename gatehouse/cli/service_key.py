@@ -12,7 +12,7 @@ from gatehouse.cli import output
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
-from gatehouse.management import accepted_values as policy
+from gatehouse.management import accepted_values
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -38,7 +38,7 @@ async def add(service: Service, name: str, *, as_json: bool) -> None:
     Example:
       gatehouse service-key add billing
     """
-    policy.check_text("service name", name)
+    accepted_values.check_text("service name", name)
     made = new_service_key()
     await service.stores.service_keys.add(name, digest(made), service.clock())
     service.audit.record(Event.SERVICE_KEY_ADDED, CLI_CLIENT, detail={"name": name})

@@ -12,7 +12,7 @@ from gatehouse.cli.by_name import profile_of, user_id
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.with_service import CLI_CLIENT, with_service
 from gatehouse.common.user_agent import browser
-from gatehouse.messages.numbers import counted
+from gatehouse.messages.quantities import counted
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:

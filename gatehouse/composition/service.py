@@ -16,12 +16,12 @@ from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.auth.sessions.profile_cache import Profiles
 from gatehouse.common.logs import log
 from gatehouse.composition.background import run_every
-from gatehouse.composition.factors import FactorServices
-from gatehouse.composition.feeds import FeedServices
-from gatehouse.composition.login import LoginServices
-from gatehouse.composition.management import ManagementServices
+from gatehouse.composition.factor_parts import FactorServices
+from gatehouse.composition.feed_parts import FeedServices
+from gatehouse.composition.login_parts import LoginServices
+from gatehouse.composition.management_parts import ManagementServices
 from gatehouse.composition.shared_parts import SharedParts
-from gatehouse.composition.tokens import TokenServices
+from gatehouse.composition.token_parts import TokenServices
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets
 from gatehouse.stores.errors import StoreUnavailable

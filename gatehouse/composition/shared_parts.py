@@ -13,7 +13,7 @@ from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
 from gatehouse.auth.outbox import Outbox
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
-from gatehouse.composition.stores import Stores
+from gatehouse.composition.opened_stores import Stores
 from gatehouse.settings.master_secret import read_secrets
 
 if TYPE_CHECKING:

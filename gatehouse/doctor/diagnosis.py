@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.messages import message
-from gatehouse.messages.numbers import size
+from gatehouse.messages.quantities import size
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets, secret_path
 from gatehouse.stores.database import migrate

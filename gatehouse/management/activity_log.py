@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.management.authority import CLI_ADDRESS, IMPORT_ADDRESS
 from gatehouse.messages import languages, section
 from gatehouse.stores.database.audit_trail import AuditEntry, TrailFilter
-from gatehouse.stores.database.login_days import Logins, day_of
+from gatehouse.stores.database.daily_logins import Logins, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.stores.database.audit_trail import AuditTrail
-    from gatehouse.stores.database.login_days import LoginDays
+    from gatehouse.stores.database.daily_logins import LoginDays
     from gatehouse.stores.database.users import Users
 
 TREND_DAYS = 366

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from gatehouse.auth.audit import Event
-from gatehouse.management import accepted_values as policy
-from gatehouse.management import authority
+from gatehouse.management import accepted_values, authority
 from gatehouse.management.field_checks import check_field
 from gatehouse.stores.database.row_changes import set_columns, without_same
 
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def check_department(department: NewDepartment | DepartmentChange) -> None:
-    check_field("name", department.name, policy.check_department_name)
-    check_field("code", department.code, policy.check_department_code)
-    check_field("sort", department.sort, policy.check_sort)
+    check_field("name", department.name, accepted_values.check_department_name)
+    check_field("code", department.code, accepted_values.check_department_code)
+    check_field("sort", department.sort, accepted_values.check_sort)
 
 
 class DepartmentChanges:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import SessionEndReason
 from gatehouse.auth.refusals import NoSuchSession
-from gatehouse.stores.database.login_days import day_of
+from gatehouse.stores.database.daily_logins import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.management.authority import Actor
     from gatehouse.management.users import UserChanges
-    from gatehouse.stores.database.login_days import LoginDays
+    from gatehouse.stores.database.daily_logins import LoginDays
     from gatehouse.stores.database.users import Users
     from gatehouse.stores.state.protocol import Session
 

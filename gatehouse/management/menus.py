@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
-from gatehouse.management import accepted_values as policy
-from gatehouse.management import authority
+from gatehouse.management import accepted_values, authority
 from gatehouse.management.field_checks import check_field
 from gatehouse.management.roles import require_role_change, root_users
 from gatehouse.stores.database.menus import Menu, MenuType
@@ -179,9 +178,9 @@ def complete_menu(given: Menu) -> Menu:
         external_url=_text("externalUrl", menu.external_url, 1024),
     )
     _check_required(checked)
-    check_field("sort", checked.sort, policy.check_sort)
+    check_field("sort", checked.sort, accepted_values.check_sort)
     if checked.type is MenuType.BUTTON:
-        check_field("perm", checked.perm, policy.check_perm)
+        check_field("perm", checked.perm, accepted_values.check_perm)
     if checked.type is MenuType.LINK and not _URL.fullmatch(checked.external_url):
         raise AccountFieldInvalid("externalUrl", "not a web address")
     return _as_folder(checked) if checked.type is MenuType.FOLDER else checked

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
-from gatehouse.management import accepted_values as policy
-from gatehouse.management import authority
+from gatehouse.management import accepted_values, authority
 from gatehouse.management.authority import RoleGrant, grant_of
 from gatehouse.management.data_scopes import Scope
 from gatehouse.management.field_checks import check_field
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def check_role(role: NewRole | RoleChange) -> None:
-    check_field("code", role.code, policy.check_role_code)
-    check_field("name", role.name, policy.check_role_name)
-    check_field("sort", role.sort, policy.check_sort)
-    check_field("dataScope", role.data_scope, policy.check_data_scope)
+    check_field("code", role.code, accepted_values.check_role_code)
+    check_field("name", role.name, accepted_values.check_role_name)
+    check_field("sort", role.sort, accepted_values.check_sort)
+    check_field("dataScope", role.data_scope, accepted_values.check_data_scope)
 
 
 class RoleChanges:
@@ -148,7 +147,7 @@ async def require_role_change(
 
 def check_perms(perms: Iterable[str]) -> None:
     for perm in perms:
-        check_field("perms", perm, policy.check_perm)
+        check_field("perms", perm, accepted_values.check_perm)
 
 
 def _chosen(after: StoredRole, departments: Sequence[int] | None) -> frozenset[int]:

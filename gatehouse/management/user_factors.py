@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from gatehouse.management.authority import Actor
     from gatehouse.management.users import UserChanges
-    from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.database.passkeys import Passkeys
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors
     from gatehouse.stores.database.users import Users
 
 

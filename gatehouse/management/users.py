@@ -14,8 +14,7 @@ from msgspec import UNSET
 from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.password_policy import password_problem
 from gatehouse.auth.refusals import PasswordRefused
-from gatehouse.management import accepted_values as policy
-from gatehouse.management import authority
+from gatehouse.management import accepted_values, authority
 from gatehouse.management.authority import Actor, Holder, grant_of
 from gatehouse.management.field_checks import check_field
 from gatehouse.stores.database.row_changes import applied, set_columns, without_same
@@ -34,12 +33,12 @@ TOTP, PASSKEY = "totp", "passkey"  # the kinds of second factors
 
 
 def check_user(user: NewUser | UserChange) -> None:
-    check_field("username", user.username, policy.check_username)
-    check_field("nickname", user.nickname, policy.check_nickname)
-    check_field("avatar", user.avatar, policy.check_avatar)
-    check_field("gender", user.gender, policy.check_gender)
-    check_field("mobile", user.mobile, policy.check_mobile)
-    check_field("email", user.email, policy.check_email)
+    check_field("username", user.username, accepted_values.check_username)
+    check_field("nickname", user.nickname, accepted_values.check_nickname)
+    check_field("avatar", user.avatar, accepted_values.check_avatar)
+    check_field("gender", user.gender, accepted_values.check_gender)
+    check_field("mobile", user.mobile, accepted_values.check_mobile)
+    check_field("email", user.email, accepted_values.check_email)
 
 
 class UserChanges:

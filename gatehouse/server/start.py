@@ -9,28 +9,28 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.passwords import hash_memory as malloc
+from gatehouse.auth.passwords import malloc_tuning
 from gatehouse.common import logs
 from gatehouse.common.logs import log
 from gatehouse.management.bootstrap import ADMIN_USERNAME
-from gatehouse.server import node_agreement as nodes
+from gatehouse.server import node_agreement
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import SettingsError
 from gatehouse.version import __version__
 
 if TYPE_CHECKING:
-    from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
+    from gatehouse.auth.login.captcha.glyph_mask_drawing import DrawnGlyph
     from gatehouse.settings import Settings
 
 
 def serve(settings: Settings) -> None:
     """Prepare, announce, and serve until stopped."""
     gc.disable()  # until the workers start: collecting while modules load is a fifth of the start
-    malloc.keep_large_blocks()  # before there are threads that get heaps of their own; the workers inherit it
+    malloc_tuning.keep_large_blocks()  # before there are threads that get heaps of their own; the workers inherit it
     logs.configure(settings.log_level, settings.log_format)
     _require_free_port(settings)
     _warn_of_taken_metrics_address(settings)
-    node = nodes.new_node_id()
+    node = node_agreement.new_node_id()
     # In a process of its own: it needs Alembic, Pillow, database drivers and their threads, which the workers, forked
     # from this process, must not inherit.
     with ProcessPoolExecutor(1) as helper:
@@ -44,7 +44,7 @@ def serve(settings: Settings) -> None:
     try:
         workers.run(settings, node)
     finally:
-        asyncio.run(nodes.unregister(settings, node))
+        asyncio.run(node_agreement.unregister(settings, node))
 
 
 def _prepare(settings: Settings, node: str) -> str | None:
@@ -52,14 +52,14 @@ def _prepare(settings: Settings, node: str) -> str | None:
 
 
 def _draw_glyphs() -> dict[tuple[int, str], DrawnGlyph]:
-    from gatehouse.auth.login.captcha.glyph_drawing import draw_alphabet  # noqa: PLC0415 - see above
+    from gatehouse.auth.login.captcha.glyph_mask_drawing import draw_alphabet  # noqa: PLC0415 - see above
 
     return draw_alphabet()
 
 
 async def _prepare_and_register(settings: Settings, node: str) -> str | None:
     password = await prepare(settings)
-    await nodes.register(settings, node)
+    await node_agreement.register(settings, node)
     return password
 
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from granian.constants import HTTPModes, Interfaces, Loops
 
 from gatehouse.api.app import App
-from gatehouse.auth.login.captcha.glyphs import preload
+from gatehouse.auth.login.captcha.glyph_masks import preload
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
 from gatehouse.common import logs
 from gatehouse.common.logs import log
 from gatehouse.composition import Service
-from gatehouse.server import connection_timeouts as connections
-from gatehouse.server import cpu_scheduling
+from gatehouse.server import connection_timeouts, cpu_scheduling
 from gatehouse.server.node_agreement import renew_forever
 from gatehouse.server.parent_death import stop_with_parent
 from gatehouse.server.worker_respawn import RespawningServer
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping
 
-    from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
+    from gatehouse.auth.login.captcha.glyph_mask_drawing import DrawnGlyph
     from gatehouse.settings import Settings
 
 # How long the workers drain requests in flight when the service stops.
@@ -58,7 +57,7 @@ def run(settings: Settings, node: str) -> None:
         loop=Loops.auto,
         backlog=MAX_CONNECTIONS,
         backpressure=MAX_CONNECTIONS,
-        http1_settings=connections.http1_settings(),
+        http1_settings=connection_timeouts.http1_settings(),
         websockets=False,
         log_enabled=False,
         respawn_failed_workers=True,
@@ -101,7 +100,7 @@ class WorkerApp(App):
         self._service.tasks.append(loop.create_task(renew_forever(self._service, self.node)))
         loop.call_soon(self._end_streams_on_stop, loop)
         loop.call_soon(_unblock_signals)
-        loop.call_soon(connections.bound_unread_answers, self._service.settings.port)
+        loop.call_soon(connection_timeouts.bound_unread_answers, self._service.settings.port)
 
     def _end_streams_on_stop(self, loop: asyncio.AbstractEventLoop) -> None:
         """The server waits for connections to end, and some stay open for as long as they can.

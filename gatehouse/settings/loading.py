@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatehouse.messages import Message, message
-from gatehouse.settings.checks import check_together
+from gatehouse.settings.cross_checks import check_together
 from gatehouse.settings.errors import SettingsError
 from gatehouse.settings.settings import Settings, setting_fields
 

@@ -31,7 +31,7 @@ from gatehouse.common.parsing import (
     url,
     without_credentials,
 )
-from gatehouse.settings.field import setting, timespan
+from gatehouse.settings.setting_declaration import setting, timespan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

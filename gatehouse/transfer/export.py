@@ -18,7 +18,7 @@ from gatehouse.stores.database.menus import Menus
 from gatehouse.stores.database.roles import Roles
 from gatehouse.stores.database.users import Users
 from gatehouse.transfer.file_format import COLUMNS, DepartmentLine, FactorLine, FileFormat, MenuLine, RoleLine, UserLine
-from gatehouse.transfer.formulas import quote
+from gatehouse.transfer.formula_quoting import quote
 from gatehouse.transfer.import_rows import BATCH
 
 if TYPE_CHECKING:

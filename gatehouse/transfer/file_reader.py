@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from gatehouse.management import accepted_values as policy
+from gatehouse.management import accepted_values
 from gatehouse.management.menus import complete_menu
 from gatehouse.stores.database.menus import Menu, MenuType
 from gatehouse.stores.database.users import UserChange
@@ -26,7 +26,7 @@ from gatehouse.transfer.file_format import (
     UserLine,
     format_of,
 )
-from gatehouse.transfer.formulas import unquote
+from gatehouse.transfer.formula_quoting import unquote
 from gatehouse.transfer.import_rows import (
     BATCH,
     Remark,
@@ -207,25 +207,25 @@ def _add_once(known: dict[Key, Row], key: Key, row: Row) -> None:
 
 
 def _department(origin: str, line: DepartmentLine) -> SourceDepartment:
-    policy.check_department_name(line.name)
+    accepted_values.check_department_name(line.name)
     if not 0 < line.id < 2**63:
         raise ValueError(f"{line.id} is not an id")
     if line.sort is not UNSET:
-        policy.check_sort(line.sort)
+        accepted_values.check_sort(line.sort)
     if line.code is not UNSET:
-        policy.check_department_code(line.code)
+        accepted_values.check_department_code(line.code)
     return SourceDepartment(origin, line.id, line.name, line.parent, line.code, line.sort, line.enabled)
 
 
 def _role(origin: str, line: RoleLine) -> SourceRole:
-    policy.check_role_code(line.code)
-    policy.check_role_name(line.name)
+    accepted_values.check_role_code(line.code)
+    accepted_values.check_role_name(line.name)
     for perm in line.perms:
-        policy.check_perm(perm)
+        accepted_values.check_perm(perm)
     if line.sort is not UNSET:
-        policy.check_sort(line.sort)
+        accepted_values.check_sort(line.sort)
     if line.data_scope is not UNSET:
-        policy.check_data_scope(line.data_scope)
+        accepted_values.check_data_scope(line.data_scope)
     chosen = None if line.depts is UNSET else tuple(sorted(set(line.depts)))
     perms = tuple(dict.fromkeys(line.perms))
     return SourceRole(origin, line.code, line.name, line.enabled, perms, line.sort, line.data_scope, chosen)

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import UNSET, structs
 
 from gatehouse.auth.passwords.hashing import is_supported_hash, is_within_cost_limit
-from gatehouse.management import accepted_values as policy
-from gatehouse.management import authority
+from gatehouse.management import accepted_values, authority
 from gatehouse.management.authority import OPERATOR, Actor, Holder, grant_of
 from gatehouse.stores.database.row_changes import applied, without_same
 from gatehouse.stores.database.users import NewUser, User, UserChange, name_key
@@ -230,17 +229,18 @@ class UserPlanner:
 
 
 _VALUES: tuple[tuple[str, Callable[[Any], None], str | int], ...] = (
-    ("avatar", policy.check_avatar, ""),
-    ("gender", policy.check_gender, 0),
-    ("mobile", policy.check_mobile, ""),
-    ("email", policy.check_email, ""),
+    ("avatar", accepted_values.check_avatar, ""),
+    ("gender", accepted_values.check_gender, 0),
+    ("mobile", accepted_values.check_mobile, ""),
+    ("email", accepted_values.check_email, ""),
 )
 
 
 def _check_row(row: SourceUser) -> None:
-    if not policy.is_username(row.username):
+    if not accepted_values.is_username(row.username):
         problem = Problem.INVALID if row.username else Problem.NO_NAME
-        text = f"{row.username!r} is not a username: 1 to {policy.NAME_MAX} printable characters, no space around it"
+        length = f"1 to {accepted_values.NAME_MAX} printable characters"
+        text = f"{row.username!r} is not a username: {length}, no space around it"
         raise RowRefused(problem, "username", text)
     if row.id is not None and not 0 < row.id < 2**63:
         raise RowRefused(Problem.INVALID, "id", f"{row.id} is not an id")

@@ -16,10 +16,10 @@ from msgspec import UNSET
 
 from gatehouse.messages import languages, section
 from gatehouse.stores.database.users import UserChange
-from gatehouse.transfer.formulas import unquote
+from gatehouse.transfer.formula_quoting import unquote
 from gatehouse.transfer.import_rows import Problem, Refusal, Remark, SourceUser
 from gatehouse.transfer.xlsx import CELL_MAX, ROWS_MAX, Formula, SheetInvalid
-from gatehouse.transfer.xlsx_process import read_sheet_apart
+from gatehouse.transfer.xlsx_subprocess import read_sheet_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.transfer.formulas import quote, unquote
+from gatehouse.transfer.formula_quoting import quote, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ def write_sheet(title: str, rows: Iterable[Sequence[str]]) -> bytes:
 def read_sheet(content: bytes, columns: int) -> list[list[Cell]]:
     """The first sheet, row by row, each as long as `columns`; empty rows at the end are left out.
 
-    Not for files that somebody sent: `xlsx_process.py` reads those.
+    Not for files that somebody sent: `xlsx_subprocess.py` reads those.
     """
     unpacked = _unpack(content)
     from openpyxl import load_workbook  # noqa: PLC0415 - as above

@@ -15,12 +15,12 @@ import httpx
 import jwt
 import pytest
 
-from gatehouse.api.services.ended_session_events import MAX_POLL_SECONDS
+from gatehouse.api.other_services.ended_session_events import MAX_POLL_SECONDS
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.keys.service_keys import digest, new_service_key
-from gatehouse.auth.sessions.ended_sessions import FEED_ID_TTL
+from gatehouse.auth.sessions.ended_sessions_feed import FEED_ID_TTL
+from gatehouse.auth.sessions.longest_token_life import MAX_ACCESS_TTL
 from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
-from gatehouse.auth.sessions.token_life import MAX_ACCESS_TTL
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
 from gatehouse.stores.database.service_keys import ServiceKeyStore
@@ -150,7 +150,7 @@ def test_it_speaks_every_second_and_ends_with_the_service(tmp_path: Path) -> Non
 
 
 def test_listeners_are_bounded_and_leave_when_they_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatehouse.auth.sessions.ended_sessions.LISTENERS_MAX", 3)
+    monkeypatch.setattr("gatehouse.auth.sessions.ended_sessions_feed.LISTENERS_MAX", 3)
     with InProcess(tmp_path / "data") as gatehouse:
         key = add_key(gatehouse)
         feed = gatehouse.service.feeds.ended_sessions

@@ -12,7 +12,7 @@ from sqlalchemy import insert
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.composition import Service
 from gatehouse.settings import load
-from gatehouse.stores.database.login_days import ALL_DAYS, day_of
+from gatehouse.stores.database.daily_logins import ALL_DAYS, day_of
 from gatehouse.stores.database.schema import login_days, login_failures, user_roles, users
 from tests.support.accounts import Accounts
 from tests.support.conversation import CAPTCHA, LOGIN

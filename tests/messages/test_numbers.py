@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gatehouse.messages.numbers import counted, size
+from gatehouse.messages.quantities import counted, size
 from tests.cli.terminal import Terminal
 from tests.support.running import Running
 

@@ -39,7 +39,7 @@ AUTHENTICATOR = "gatehouse/auth/authenticator.py"
 LOGIN = "gatehouse/auth/login/login.py"
 CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
-SECOND_FACTOR = "gatehouse/auth/login/second_factor.py"
+SECOND_FACTOR = "gatehouse/auth/login/second_factor_step.py"
 LOCKOUT = "gatehouse/auth/limits/lockout.py"
 ACCOUNT_CHANGE = "gatehouse/management/account_change.py"
 USERS = "gatehouse/management/users.py"
@@ -283,7 +283,7 @@ FEED = (
     ),
     Mutant(
         "the service says where its feed of ended sessions has a gap",
-        "gatehouse/auth/sessions/ended_sessions.py",
+        "gatehouse/auth/sessions/ended_sessions_feed.py",
         'return FeedPage(page.entries, f"{feed_id}:{page.position}", self._clock())',
         'return FeedPage(page.entries, f"{feed_id}:{page.position}")',
         ("tests/api/test_ended_sessions.py::test_a_recipient_whose_log_is_lost_gets_a_gap_and_goes_on",),
@@ -297,7 +297,7 @@ FEED = (
     ),
     Mutant(
         "followers keep an ended session for the longest life in force on any node",
-        "gatehouse/auth/sessions/token_life.py",
+        "gatehouse/auth/sessions/longest_token_life.py",
         "self.seconds, self._since = max(lives), since",
         "self.seconds, self._since = self._access_ttl, since",
         ("tests/api/test_ended_sessions.py::test_what_a_follower_shall_keep_is_the_longest_life_in_force_on_any_node",),
@@ -321,7 +321,7 @@ PROOFS_AND_TRACES = (
     ),
     Mutant(
         "a QR code proves no more than the session that confirmed it",
-        "gatehouse/auth/sessions/proof.py",
+        "gatehouse/auth/sessions/login_methods.py",
         "return (*methods, Method.QR) if methods else ()",
         "return (*methods, Method.CODE, Method.QR)",
         (f"{PROOF_TESTS}::test_a_qr_code_carries_no_further_than_the_session_that_confirms_it",),
@@ -392,7 +392,7 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "a recovery code is accepted once",
-        "gatehouse/stores/database/code_factors.py",
+        "gatehouse/stores/database/totp_and_recovery_codes.py",
         '    recovery_codes.c.digest == bindparam("given"),\n    recovery_codes.c.used.is_(None),\n',
         '    recovery_codes.c.digest == bindparam("given"),\n',
         (f"{FACTOR_TESTS}::test_a_code_is_good_once",),
@@ -406,14 +406,14 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "with an app the password alone changes no factor",
-        "gatehouse/auth/factors/owner_proof.py",
+        "gatehouse/auth/factors/factor_change_proof.py",
         "        if stored is not None and stored.confirmed is not None:\n",
         "        if stored is not None and proof.code:\n",
         ("tests/auth/factors/test_passkeys.py::test_with_an_app_the_password_alone_changes_no_factor",),
     ),
     Mutant(
         "with passkeys and no app the password alone changes no factor",
-        "gatehouse/auth/factors/owner_proof.py",
+        "gatehouse/auth/factors/factor_change_proof.py",
         "        elif await self._passkeys.of_user(principal.claims.user):\n",
         "        elif not principal.claims.user:\n",
         ("tests/auth/factors/test_passkeys.py::test_with_passkeys_and_no_app_the_password_alone_changes_no_factor",),
@@ -434,7 +434,7 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "the challenge of a passkey is answered once",
-        "gatehouse/auth/factors/passkeys.py",
+        "gatehouse/auth/factors/passkey_ceremonies.py",
         'if not await self._state.compare_and_set(f"passkey|{ticket.id}", None, "used", expires, self._clock()):',
         "if expires < self._clock():",
         ("tests/auth/factors/test_passkeys.py::test_a_challenge_is_answered_once_and_in_time",),
@@ -817,7 +817,7 @@ SECRETS = (
     ),
     Mutant(
         "the switches for tests work on this machine alone",
-        "gatehouse/settings/checks.py",
+        "gatehouse/settings/cross_checks.py",
         "if not settings.listens_on_loopback or not settings.known_on_loopback:",
         "if not settings.listens_on_loopback:",
         ("tests/test_settings.py::test_test_switches_are_refused_behind_a_proxy_on_the_same_host",),

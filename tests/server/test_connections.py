@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.api.http import request
-from gatehouse.server import connection_timeouts as connections
+from gatehouse.server import connection_timeouts
 from tests.server.limits import with_limits
 from tests.support.running import Running
 from tests.support.waiting import PATIENCE, wait_until
@@ -98,7 +98,7 @@ def _ports_connected_to(service: Running) -> set[int]:
 def test_headers_have_a_size(server: Running) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         with suppress(ConnectionError):  # hung up before it had read everything
-            connection.sendall(GET + b"X-A: " + b"a" * 4 * connections.HEADER_BYTES + b"\r\n\r\n")
+            connection.sendall(GET + b"X-A: " + b"a" * 4 * connection_timeouts.HEADER_BYTES + b"\r\n\r\n")
         try:
             answer = connection.recv(65536)
         except ConnectionError:
@@ -124,7 +124,7 @@ def test_a_malformed_request_is_answered_before_the_connection_ends(server: Runn
 def test_headers_that_grow_too_large_are_answered(server: Running) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(GET + b"X-A: ")
-        for _ in range(4 * connections.HEADER_BYTES // 1024):
+        for _ in range(4 * connection_timeouts.HEADER_BYTES // 1024):
             connection.sendall(b"a" * 1024)
             if select.select([connection], [], [], 0.005)[0]:
                 break
@@ -198,6 +198,6 @@ def test_the_bounds_are_the_documented_ones() -> None:
     """Each stands in a row of the table with its number of seconds."""
     text = Path("docs/operations.md").read_text()
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d+) s \|", text, re.MULTILINE))
-    assert int(rows["silence, request line and headers, idle keep-alive"]) == connections.HEADER_SECONDS
+    assert int(rows["silence, request line and headers, idle keep-alive"]) == connection_timeouts.HEADER_SECONDS
     assert int(rows["body"]) == request.BODY_SECONDS
-    assert int(rows["an answer that is not read"]) == connections.UNREAD_SECONDS
+    assert int(rows["an answer that is not read"]) == connection_timeouts.UNREAD_SECONDS

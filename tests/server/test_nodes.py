@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.server import node_agreement as nodes
+from gatehouse.server import node_agreement
 from gatehouse.stores.database.nodes import Node
 from tests.support.engines import Postgres, Redis
 from tests.support.running import Running
@@ -68,23 +68,23 @@ def test_a_second_service_on_one_folder_is_refused_and_a_killed_one_is_not_in_th
 
 def node(**changes: object) -> Node:
     at = time.time()
-    plain = Node("host:1:ab", ISSUER, "store", nodes.fingerprint(SECRET.encode()), at, at)
+    plain = Node("host:1:ab", ISSUER, "store", node_agreement.fingerprint(SECRET.encode()), at, at)
     return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]
 
 
 def test_a_secret_that_is_being_replaced_is_agreement() -> None:
     old, new = SECRET.encode(), OTHER_SECRET.encode()
-    own = node(secret=nodes.fingerprint(new))
-    assert nodes.disagreements(own, [new, old], [node()]) == []
-    assert "master secret" in str(nodes.disagreements(own, [new], [node()])[0])
+    own = node(secret=node_agreement.fingerprint(new))
+    assert node_agreement.disagreements(own, [new, old], [node()]) == []
+    assert "master secret" in str(node_agreement.disagreements(own, [new], [node()])[0])
 
 
 def test_a_state_store_that_did_not_answer_is_no_disagreement() -> None:
-    assert nodes.disagreements(node(state=""), [SECRET.encode()], [node()]) == []
-    assert nodes.disagreements(node(), [SECRET.encode()], [node(state="")]) == []
-    assert "state store" in str(nodes.disagreements(node(state="another"), [SECRET.encode()], [node()])[0])
+    assert node_agreement.disagreements(node(state=""), [SECRET.encode()], [node()]) == []
+    assert node_agreement.disagreements(node(), [SECRET.encode()], [node(state="")]) == []
+    assert "state store" in str(node_agreement.disagreements(node(state="another"), [SECRET.encode()], [node()])[0])
 
 
 @pytest.mark.parametrize(("age", "live"), [(0, True), (59, True), (61, False)])
 def test_a_node_that_is_not_seen_expires(age: float, *, live: bool) -> None:
-    assert nodes.is_live(node(seen=1_000.0), 1_000.0 + age, same_machine=False) is live
+    assert node_agreement.is_live(node(seen=1_000.0), 1_000.0 + age, same_machine=False) is live

@@ -10,11 +10,11 @@ from sqlalchemy import delete
 from gatehouse.auth.factors.totp_secrets import TotpSecrets, open_totp, seal_totp
 from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.keys.sealing import WrongSecret
-from gatehouse.stores.database.code_factors import Factors, StoredTotp
 from gatehouse.stores.database.departments import Departments
 from gatehouse.stores.database.schema import users
 from gatehouse.stores.database.signing_keys import Keys
 from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.totp_and_recovery_codes import Factors, StoredTotp
 from gatehouse.stores.database.users import NewUser, Users
 
 DIGESTS = [bytes([n]) * 32 for n in range(10)]

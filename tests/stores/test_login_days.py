@@ -7,7 +7,7 @@ import asyncio
 from sqlalchemy import text
 
 from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
-from gatehouse.stores.database.login_days import ALL_DAYS, LoginDays, Logins, logins_between
+from gatehouse.stores.database.daily_logins import ALL_DAYS, LoginDays, Logins, logins_between
 from gatehouse.stores.database.sql_engine import Database
 
 DAY = 86_400

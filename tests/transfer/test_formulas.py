@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatehouse.transfer.formulas import quote, unquote
+from gatehouse.transfer.formula_quoting import quote, unquote
 
 
 @pytest.mark.parametrize("sign", "=+-@\t\r＝＋－＠")

@@ -18,7 +18,7 @@ from gatehouse.transfer.export import export
 from gatehouse.transfer.file_format import FileFormat
 from gatehouse.transfer.file_reader import UserFile
 from gatehouse.transfer.import_rows import Source, Summary
-from gatehouse.transfer.youlai import open_youlai
+from gatehouse.transfer.youlai_mapping import open_youlai
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 from tests.transfer.console import NEW, OLD, Version, sample_console

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from gatehouse.api.console.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
-from gatehouse.api.times import iso_time
+from gatehouse.api.time_format import iso_time
 from gatehouse.auth import refusals
 from gatehouse.messages import in_language
 from gatehouse.settings import effective_settings

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
-from gatehouse.api.times import iso_time
+from gatehouse.api.time_format import iso_time
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from gatehouse.api.times import iso_time
-from gatehouse.auth.sessions.proof import unpack_methods
+from gatehouse.api.time_format import iso_time
+from gatehouse.auth.sessions.login_methods import unpack_methods
 from gatehouse.common.user_agent import browser
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import msgspec
 
 from gatehouse.api.http.response import Response
 from gatehouse.api.pages.files import StaticFile
-from gatehouse.api.pages.links import insert_links
+from gatehouse.api.pages.operator_links import insert_links
 from gatehouse.api.pages.words import fill
 from gatehouse.messages import languages, section
 

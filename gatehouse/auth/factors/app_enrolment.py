@@ -11,10 +11,9 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event
-from gatehouse.auth.factors import recovery_codes as recovery
-from gatehouse.auth.factors import totp
+from gatehouse.auth.factors import recovery_codes, totp
 from gatehouse.auth.factors.code_input import read_code
-from gatehouse.auth.factors.owner_proof import Proof
+from gatehouse.auth.factors.factor_change_proof import Proof
 from gatehouse.auth.refusals import AlreadyEnrolled, EnrolmentVoid, NoSuchFactor, SecondFactorCodeWrong
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.factors.code_verifier import CodeVerifier
-    from gatehouse.auth.factors.owner_proof import OwnerProof
+    from gatehouse.auth.factors.factor_change_proof import OwnerProof
     from gatehouse.auth.factors.totp_secrets import TotpSecrets
     from gatehouse.auth.principal import Principal
-    from gatehouse.stores.database.code_factors import Factors, StoredTotp
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors, StoredTotp
     from gatehouse.stores.state.protocol import State
 
 CONFIRM_SECONDS = 600
@@ -97,8 +96,8 @@ class Enrolment:
         if right is None or not await self._verifier.use(right):
             self._audit.record(Event.ENROLMENT_FAILED, client, user=user, session=session, detail={"left": left})
             raise SecondFactorCodeWrong("enrolment") if left else EnrolmentVoid("the enrolment is void")
-        codes = recovery.new_codes()
-        digests = recovery.digests(self._vault.open(user, stored.sealed), codes)
+        codes = recovery_codes.new_codes()
+        digests = recovery_codes.digests(self._vault.open(user, stored.sealed), codes)
         if not await self._factors.confirm_totp(user, stored.sealed, now, digests):
             raise NoSuchFactor("the enrolment was replaced by another one")
         self._audit.record(Event.FACTOR_ADDED, client, user=user, session=session, detail={"factor": "totp"})
@@ -130,8 +129,8 @@ class Enrolment:
         """Ten new codes in place of all old ones."""
         user = principal.claims.user
         sealed = await self._sealed_after_proof(principal, Proof(password, typed), client)
-        codes = recovery.new_codes()
-        await self._factors.replace_recovery_codes(user, recovery.digests(self._vault.open(user, sealed), codes))
+        codes = recovery_codes.new_codes()
+        await self._factors.replace_recovery_codes(user, recovery_codes.digests(self._vault.open(user, sealed), codes))
         self._audit.record(Event.RECOVERY_CODES_RENEWED, client, user=user, session=principal.claims.session)
         return codes
 

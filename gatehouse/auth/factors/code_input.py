@@ -10,8 +10,7 @@ import unicodedata
 from enum import StrEnum
 from typing import NamedTuple
 
-from gatehouse.auth.factors import recovery_codes as recovery
-from gatehouse.auth.factors import totp
+from gatehouse.auth.factors import recovery_codes, totp
 
 
 class CodeKind(StrEnum):
@@ -31,5 +30,5 @@ def read_code(typed: str | None) -> Code | None:
         return None
     if len(text) == totp.DIGITS and text.isascii() and text.isdigit():
         return Code(CodeKind.TOTP, text)
-    normal = recovery.normalize(text)
+    normal = recovery_codes.normalize(text)
     return Code(CodeKind.RECOVERY, normal) if normal else None

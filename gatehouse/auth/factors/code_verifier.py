@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.factors import recovery_codes as recovery
-from gatehouse.auth.factors import totp
+from gatehouse.auth.factors import recovery_codes, totp
 from gatehouse.auth.factors.code_input import Code, CodeKind
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.factors.totp_secrets import TotpSecrets
-    from gatehouse.stores.database.code_factors import Factors
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors
     from gatehouse.stores.state.protocol import State
 
 NO_USER = 0  # no user has this number
@@ -52,7 +51,7 @@ class CodeVerifier:
             time_step = totp.matching_time_step(secret, code.value, self._clock())
             right = time_step is not None and owner != NO_USER
             return MatchedCode(code.kind, owner, hashlib.sha256(secret).digest()[:8], time_step or 0) if right else None
-        digest = recovery.digest(secret, code.value)
+        digest = recovery_codes.digest(secret, code.value)
         found = await self._factors.has_recovery_code(owner, digest)
         return MatchedCode(code.kind, owner, digest) if found else None
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.sessions.proof import SECOND_FACTORS
+from gatehouse.auth.sessions.login_methods import SECOND_FACTORS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.database.passkeys import Passkeys
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors
     from gatehouse.stores.database.users import Profile
 
 

@@ -11,8 +11,8 @@ from gatehouse.stores.database.passkeys import Passkey
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.factors.owner_proof import OwnerProof, Proof
-    from gatehouse.auth.factors.passkeys import Ceremonies
+    from gatehouse.auth.factors.factor_change_proof import OwnerProof, Proof
+    from gatehouse.auth.factors.passkey_ceremonies import Ceremonies
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.database.passkeys import Passkeys
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event
-from gatehouse.auth.factors.passkeys import is_clone
+from gatehouse.auth.factors.passkey_ceremonies import is_clone
 from gatehouse.auth.refusals import PasskeyRefused
 from gatehouse.common.base64url import from_base64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.auth.factors.passkeys import Ceremonies
+    from gatehouse.auth.factors.passkey_ceremonies import Ceremonies
     from gatehouse.stores.database.passkeys import Passkey, Passkeys
 
 

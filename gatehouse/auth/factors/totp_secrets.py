@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.keys.key_ring import KeyRing
-    from gatehouse.stores.database.code_factors import Factors
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors
 
 PURPOSE = "totp secrets"
 

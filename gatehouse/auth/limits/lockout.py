@@ -21,7 +21,7 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
-from gatehouse.auth.limits.addresses import address_bucket
+from gatehouse.auth.limits.address_buckets import address_bucket
 from gatehouse.auth.limits.throttle import KNOWN_SOURCE_SECONDS, MAX_WAIT_SECONDS
 from gatehouse.auth.refusals import NameLocked
 from gatehouse.stores.state.protocol import BackoffPolicy, State

@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.limits.addresses import IPV6_WIDTHS, address_bucket, address_buckets
+from gatehouse.auth.limits.address_buckets import IPV6_WIDTHS, address_bucket, address_buckets
 from gatehouse.auth.refusals import Refused, TooManyRequests
 from gatehouse.common.bounded_cache import BoundedCache
 from gatehouse.stores.state.limit_rules import gcra

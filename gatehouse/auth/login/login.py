@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEndReason
 from gatehouse.auth.refusals import CaptchaWrong, CodeRequired, CredentialsWrong, FieldMissing, Refused
-from gatehouse.auth.sessions.proof import Method
+from gatehouse.auth.sessions.login_methods import Method
 
 if TYPE_CHECKING:
     from gatehouse.auth.limits.lockout import Attempt, Lockout
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha_check import CaptchaCheck
-    from gatehouse.auth.login.second_factor import GivenCode, SecondFactor
+    from gatehouse.auth.login.second_factor_step import GivenCode, SecondFactor
     from gatehouse.auth.login_name import LoginName
     from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
     from gatehouse.auth.passwords.hash_pool import HashPool

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gatehouse.auth.passwords import hash_memory as malloc
+from gatehouse.auth.passwords import malloc_tuning
 from gatehouse.auth.passwords.hashing import PasswordCheck, hash_password, verify_password
 from gatehouse.auth.refusals import TooBusy
 
@@ -167,7 +167,7 @@ class HashPool:
 
     def _release_memory(self) -> None:
         if not self._jobs:
-            self._pool.submit(malloc.release_free_memory)
+            self._pool.submit(malloc_tuning.release_free_memory)
 
     def close(self) -> None:
         for timer in (self._idle_timer, self._progress_timer):

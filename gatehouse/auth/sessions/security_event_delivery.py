@@ -10,14 +10,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.jws import sign_jwt
-from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
+from gatehouse.auth.sessions.ended_sessions_feed import PAGE_SIZE, wait_for
 from gatehouse.auth.sessions.security_events import TYPE, event_claims, gap_claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from gatehouse.auth.keys.key_ring import KeyRing
-    from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed, FeedPage
+    from gatehouse.auth.sessions.ended_sessions_feed import EndedSessionsFeed, FeedPage
     from gatehouse.stores.state.protocol import State
 
 # How long the position of a recipient is kept after it last advanced. It then starts anew with the oldest entry that

@@ -12,7 +12,7 @@ session's generation by one; the refresh token of generation n is:
 
 A session is revoked when it is ended before it expires: by logout, reuse, an administrator (`SessionEndReason`).
 That is written to the log of ended sessions in the same step, for the services that verify tokens by themselves;
-`ended_sessions.py` reads it. Everywhere else the word is `end`, as in the audit tag `session.ended`.
+`ended_sessions_feed.py` reads it. Everywhere else the word is `end`, as in the audit tag `session.ended`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
 from gatehouse.auth.refusals import RefreshTokenInvalid
-from gatehouse.auth.sessions.proof import pack_methods
+from gatehouse.auth.sessions.login_methods import pack_methods
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.common.user_agent import USER_AGENT_MAX_LENGTH
 from gatehouse.stores.state.protocol import (
@@ -65,7 +65,7 @@ class Sessions:
     async def open(self, user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
-        `methods` are those that its login was proven by, see `proof.py`.
+        `methods` are those that its login was proven by, see `login_methods.py`.
         """
         now = self._clock()
         absolute_end = now + self._lifetimes.absolute

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import delete, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 
-from gatehouse.stores.database.login_days import count_failures, count_logins
+from gatehouse.stores.database.daily_logins import count_failures, count_logins
 from gatehouse.stores.database.schema import audit_events
 from gatehouse.stores.errors import UnstorableValue
 

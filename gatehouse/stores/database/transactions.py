@@ -15,13 +15,13 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database import audit_trail, outbox
-from gatehouse.stores.database.code_factors import delete_totp
 from gatehouse.stores.database.departments import DepartmentWrites, below
 from gatehouse.stores.database.menus import MenuWrites
 from gatehouse.stores.database.passkeys import delete_passkeys
 from gatehouse.stores.database.roles import insert_role
 from gatehouse.stores.database.row_changes import set_columns
 from gatehouse.stores.database.schema import departments, role_departments, role_perms, roles, user_roles, users
+from gatehouse.stores.database.totp_and_recovery_codes import delete_totp
 from gatehouse.stores.database.users import COLUMNS, User, insert_user, replace_password_hash, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 

@@ -14,7 +14,7 @@ from openpyxl import Workbook, load_workbook
 
 from gatehouse.api.console import user_sheets
 from gatehouse.stores.database.users import NewUser
-from gatehouse.transfer import xlsx_process
+from gatehouse.transfer import xlsx_subprocess as xlsx_process
 from gatehouse.transfer.user_sheet import read_user_sheet
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.audit import ClientInfo
-from gatehouse.auth.factors.passkeys import is_clone
+from gatehouse.auth.factors.passkey_ceremonies import is_clone
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.database.users import NewUser
 from tests.support.authenticator import Authenticator, b64

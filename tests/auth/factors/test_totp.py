@@ -6,8 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gatehouse.auth.factors import recovery_codes as recovery
-from gatehouse.auth.factors import totp
+from gatehouse.auth.factors import recovery_codes, totp
 from gatehouse.auth.factors.code_input import Code, CodeKind, read_code
 
 RFC_SECRET = b"12345678901234567890"
@@ -58,12 +57,12 @@ def test_the_uri_of_an_enrolment_is_what_apps_read() -> None:
 
 
 def test_recovery_codes_are_ten_and_all_different() -> None:
-    codes = recovery.new_codes()
+    codes = recovery_codes.new_codes()
     assert len(set(codes)) == 10
     assert all(read_code(code) == Code(CodeKind.RECOVERY, code.replace("-", "")) for code in codes)
     secret = totp.new_secret()
-    assert len(set(recovery.digests(secret, codes))) == 10
-    assert recovery.digests(secret, codes) != recovery.digests(totp.new_secret(), codes)
+    assert len(set(recovery_codes.digests(secret, codes))) == 10
+    assert recovery_codes.digests(secret, codes) != recovery_codes.digests(totp.new_secret(), codes)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges
-from gatehouse.auth.login.captcha.lookalikes import GROUPS
+from gatehouse.auth.login.captcha.alphabet import GROUPS
 from tests.support.selection import cases
 
 TTL = 120

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gatehouse.auth.login.captcha import ALPHABET, LENGTH, Challenges, Difficulty
+from gatehouse.auth.login.captcha.appearance import HEIGHT, WIDTH
 from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS
 from gatehouse.auth.login.captcha.image import CaptchaRenderer
-from gatehouse.auth.login.captcha.parameters import HEIGHT, WIDTH
 from tests.support.selection import cases
 
 LIMIT = 2_500

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from gatehouse.auth.login.captcha.parameters import HEIGHT, SCALE, WIDTH, Range
+from gatehouse.auth.login.captcha.appearance import HEIGHT, SCALE, WIDTH, Range
 
 FloatArray = npt.NDArray[np.float32]
 

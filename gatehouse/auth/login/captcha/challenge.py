@@ -12,7 +12,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from gatehouse.auth.login.captcha.lookalikes import fold
+from gatehouse.auth.login.captcha.alphabet import fold
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 # Capitals, because at 44 pixels' height they are larger and more distinct than small letters. Left out is

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from gatehouse.auth.login.captcha import png
+from gatehouse.auth.login.captcha.appearance import APPEARANCES, CAP_HEIGHT, HEIGHT, SCALE, Appearance
 from gatehouse.auth.login.captcha.canvas import (
     FULL_CIRCLE,
     FloatArray,
@@ -18,8 +19,7 @@ from gatehouse.auth.login.captcha.canvas import (
     waves,
 )
 from gatehouse.auth.login.captcha.difficulty import Difficulty
-from gatehouse.auth.login.captcha.letters import RANDOMS_PER_LETTER, Row, arrange, draw
-from gatehouse.auth.login.captcha.parameters import APPEARANCES, CAP_HEIGHT, HEIGHT, SCALE, Appearance
+from gatehouse.auth.login.captcha.letter_row import RANDOMS_PER_LETTER, Row, arrange, draw
 
 _HATCHINGS: Final = 8  # directions of stripes to choose from; each takes 400 KB
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import asyncpg
 
 from gatehouse.stores.errors import StoreUnavailable
-from gatehouse.stores.state.postgres.schema import SEARCH_PATH, install
+from gatehouse.stores.state.postgres.create_schema import SEARCH_PATH, install
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

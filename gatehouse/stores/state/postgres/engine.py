@@ -11,7 +11,8 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from gatehouse.stores.state.postgres import ended_log, server_configuration
+from gatehouse.stores.state.postgres import ended_sessions_log as ended_log
+from gatehouse.stores.state.postgres import server_configuration
 from gatehouse.stores.state.postgres import statements as sql
 from gatehouse.stores.state.postgres.pool import Pool
 from gatehouse.stores.state.protocol import EXPIRED_KEPT_SECONDS, BackoffPolicy, Failures, Rotation, Session, Swept

@@ -52,7 +52,7 @@ from gatehouse.stores.state.redis.encoding import (
     unpack_session,
     user_key,
 )
-from gatehouse.stores.state.redis.ended_log import ENDED_LOG, EndedLog, end_record_arguments, reuse_arguments
+from gatehouse.stores.state.redis.ended_sessions_log import ENDED_LOG, EndedLog, end_record_arguments, reuse_arguments
 from gatehouse.stores.state.redis.script import Script
 from gatehouse.stores.state.redis.servers import connect, parse_url
 

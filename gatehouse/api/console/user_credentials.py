@@ -11,7 +11,7 @@ from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password
 from gatehouse.api.operation import Operation
 from gatehouse.api.own_account.own_second_factor import SecondFactorData, second_factor_data
-from gatehouse.api.times import iso_time
+from gatehouse.api.time_format import iso_time
 from gatehouse.auth import refusals
 from gatehouse.stores.errors import Missing
 

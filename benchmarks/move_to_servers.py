@@ -1,6 +1,6 @@
 """Moves 100,000 users from SQLite to PostgreSQL, killed once in the middle, and says how long it took.
 
-python -m benchmarks.moving [--users 100000]
+python -m benchmarks.move_to_servers [--users 100000]
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from gatehouse.auth.factors.app_enrolment import CONFIRM_SECONDS, Enrolment
 from gatehouse.auth.factors.code_verifier import CodeVerifier
+from gatehouse.auth.factors.factor_change_proof import OwnerProof
 from gatehouse.auth.factors.factor_policy import FactorMode, FactorPolicy, SessionPolicy
 from gatehouse.auth.factors.forced_enrolment import ForcedEnrolment
 from gatehouse.auth.factors.own_passkeys import OwnPasskeys
-from gatehouse.auth.factors.owner_proof import OwnerProof
+from gatehouse.auth.factors.passkey_ceremonies import Ceremonies
 from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
-from gatehouse.auth.factors.passkeys import Ceremonies
 from gatehouse.auth.factors.totp_secrets import TotpSecrets
-from gatehouse.auth.login.second_factor import SecondFactor
+from gatehouse.auth.login.second_factor_step import SecondFactor
 from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
 
 if TYPE_CHECKING:

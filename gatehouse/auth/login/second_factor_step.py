@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.factor_policy import FactorPolicy
     from gatehouse.auth.limits.lockout import Attempt, Lockout
     from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
-    from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.database.passkeys import Passkeys
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors
     from gatehouse.stores.database.users import Credentials, Users
 
 

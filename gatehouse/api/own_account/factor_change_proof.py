@@ -8,7 +8,7 @@ from msgspec import Struct
 from gatehouse.api.login.credential_types import OtpCode, Password
 from gatehouse.api.login.passkey_login import CEREMONY_REFUSALS, Assertion
 from gatehouse.auth import refusals
-from gatehouse.auth.factors.owner_proof import Proof
+from gatehouse.auth.factors.factor_change_proof import Proof
 
 PROOF_REFUSALS = (
     *CEREMONY_REFUSALS,

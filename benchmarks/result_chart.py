@@ -1,6 +1,6 @@
 """Draws the result of `benchmarks.speed` as an SVG for the docs.
 
-python -m benchmarks.picture [.bench/speed.json] [docs/images/speed.svg]
+python -m benchmarks.result_chart [.bench/speed.json] [docs/images/speed.svg]
 """
 
 from __future__ import annotations

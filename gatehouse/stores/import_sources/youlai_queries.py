@@ -1,4 +1,4 @@
-"""Queries over the tables of a youlai console. What the values mean is decided in `transfer/youlai.py`."""
+"""Queries over the tables of a youlai console. What the values mean is decided in `transfer/youlai_mapping.py`."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
     from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.principal import Principal
-    from gatehouse.stores.database.code_factors import Factors
     from gatehouse.stores.database.passkeys import Passkeys
+    from gatehouse.stores.database.totp_and_recovery_codes import Factors
 
 
 class Proof(NamedTuple):

@@ -1,6 +1,6 @@
 """How fast the console's user page is with many users: pages and searches, over the wire, one worker.
 
-    python -m benchmarks.console [--users 50000] [--database-url postgresql://...]
+    python -m benchmarks.user_page [--users 50000] [--database-url postgresql://...]
 
 A page should take less than 30 ms and a search less than 100 ms.
 """

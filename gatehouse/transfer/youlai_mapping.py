@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from gatehouse.auth.perms import canonical
-from gatehouse.management import accepted_values as policy
+from gatehouse.management import accepted_values
 from gatehouse.stores.database.menus import MenuType
 from gatehouse.stores.database.users import UserChange
 from gatehouse.stores.import_sources.values import moment, number
-from gatehouse.stores.import_sources.youlai import connect_youlai
+from gatehouse.stores.import_sources.youlai_queries import connect_youlai
 from gatehouse.transfer.import_rows import (
     BATCH,
     Remark,
@@ -42,7 +42,7 @@ from gatehouse.transfer.youlai_data_scopes import data_scopes
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from gatehouse.stores.import_sources.youlai import YoulaiDatabase
+    from gatehouse.stores.import_sources.youlai_queries import YoulaiDatabase
     from gatehouse.transfer.import_rows import SourceFactors
 
 # `{bcrypt}$2a$10$...`: Spring Security says in front which scheme a hash is of.
@@ -114,7 +114,7 @@ class Youlai:
 
     def _is_importable(self, origin: str, code: str) -> bool:
         try:
-            policy.check_role_code(code)
+            accepted_values.check_role_code(code)
         except ValueError as problem:
             self.refused.append(Remark(origin, str(problem)))
             return False
@@ -131,7 +131,7 @@ class Youlai:
             if type_of(row) is not MenuType.BUTTON or not perm or _is_deleted(row):
                 continue
             try:
-                policy.check_perm(perm)
+                accepted_values.check_perm(perm)
             except ValueError as problem:
                 self.refused.append(Remark(f"sys_menu {_key(row)}", str(problem)))
                 continue

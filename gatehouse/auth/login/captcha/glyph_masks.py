@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from gatehouse.auth.login.captcha.glyph_drawing import DrawnGlyph
+    from gatehouse.auth.login.captcha.glyph_mask_drawing import DrawnGlyph
 
 
 class Glyph(NamedTuple):
@@ -25,7 +25,7 @@ _glyphs: dict[tuple[int, str], Glyph] = {}
 def glyph(font: int, character: str) -> Glyph:
     known = _glyphs.get((font, character))
     if known is None:
-        from gatehouse.auth.login.captcha.glyph_drawing import draw  # noqa: PLC0415 - Pillow, 6 MB; a worker is given all it needs
+        from gatehouse.auth.login.captcha.glyph_mask_drawing import draw  # noqa: PLC0415 - Pillow, 6 MB; a worker is given all it needs
 
         preload({(font, character): draw(font, character)})
         known = _glyphs[font, character]

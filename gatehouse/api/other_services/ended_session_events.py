@@ -17,9 +17,9 @@ import msgspec
 
 from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream, raw_response
+from gatehouse.api.other_services.introspection import bad_request, service_key, unknown_service
 from gatehouse.api.resource import Resource
-from gatehouse.api.services.introspection import bad_request, service_key, unknown_service
-from gatehouse.auth.sessions.ended_sessions import PAGE_SIZE, wait_for
+from gatehouse.auth.sessions.ended_sessions_feed import PAGE_SIZE, wait_for
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.rsgi import HTTPProtocol, Transport
-    from gatehouse.auth.sessions.ended_sessions import FeedPage
+    from gatehouse.auth.sessions.ended_sessions_feed import FeedPage
     from gatehouse.composition import Service
 
 HEARTBEAT_SECONDS = 1.0

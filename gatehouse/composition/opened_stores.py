@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.database.audit_trail import AuditTrail
-from gatehouse.stores.database.code_factors import Factors
+from gatehouse.stores.database.daily_logins import LoginDays
 from gatehouse.stores.database.departments import Departments
-from gatehouse.stores.database.login_days import LoginDays
 from gatehouse.stores.database.login_places import LoginPlaces
 from gatehouse.stores.database.menus import Menus
 from gatehouse.stores.database.outbox import OutboxStore
@@ -17,6 +16,7 @@ from gatehouse.stores.database.roles import Roles
 from gatehouse.stores.database.service_keys import ServiceKeyStore
 from gatehouse.stores.database.signing_keys import Keys
 from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.database.totp_and_recovery_codes import Factors
 from gatehouse.stores.database.user_search import UserSearch
 from gatehouse.stores.database.users import Users
 from gatehouse.stores.state.sqlite.engine import SQLiteState

@@ -16,7 +16,7 @@ from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.composition.factors import FactorServices
+    from gatehouse.composition.factor_parts import FactorServices
     from gatehouse.composition.shared_parts import SharedParts
 
 CAPTCHA_PURPOSE = "captcha"

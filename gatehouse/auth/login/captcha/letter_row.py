@@ -8,9 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, FloatArray, RandomNumbers, X, Y
-from gatehouse.auth.login.captcha.glyphs import Glyph, glyph
-from gatehouse.auth.login.captcha.parameters import (
+from gatehouse.auth.login.captcha.appearance import (
     CAP_HEIGHT,
     EDGE_WIDTH,
     FONTS,
@@ -20,6 +18,8 @@ from gatehouse.auth.login.captcha.parameters import (
     WIDTH,
     Appearance,
 )
+from gatehouse.auth.login.captcha.canvas import COLUMNS, ROWS, FloatArray, RandomNumbers, X, Y
+from gatehouse.auth.login.captcha.glyph_masks import Glyph, glyph
 
 RANDOMS_PER_LETTER: Final = 6  # font, height, offset, tilt, slant, z-order
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.sessions.ended_sessions import EndedSessionsFeed
+from gatehouse.auth.sessions.ended_sessions_feed import EndedSessionsFeed
+from gatehouse.auth.sessions.longest_token_life import LongestTokenLife
 from gatehouse.auth.sessions.presence import Presence
 from gatehouse.auth.sessions.security_event_delivery import EventDelivery
-from gatehouse.auth.sessions.token_life import LongestTokenLife
 
 if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
