@@ -25,6 +25,7 @@ from gatehouse.auth.refusals import (
     RetryLater,
 )
 from gatehouse.messages import Message, in_language, message
+from gatehouse.messages.quantities import wait
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, UnstorableValue
 
 SUCCESS = "00000"
@@ -149,7 +150,7 @@ def _values(problem: Exception) -> dict[str, object]:
         return {"need": _need(problem)}
     if isinstance(problem, PasswordRefused):
         return {"problem": message(f"passwords.{problem.problem.name.lower()}", min=PASSWORD_MIN, max=PASSWORD_MAX)}
-    return {"wait": _wait(problem.seconds)} if isinstance(problem, RetryLater) else {}
+    return {"wait": wait(problem.seconds)} if isinstance(problem, RetryLater) else {}
 
 
 def _need(problem: BeyondAuthority) -> Message:
@@ -157,10 +158,3 @@ def _need(problem: BeyondAuthority) -> Message:
     more = ["…"] if len(problem.missing) > NAMES_MAX else []
     missing = " ".join([*problem.missing[:NAMES_MAX], *more])
     return message(f"needs.{problem.need.name.lower()}", missing=missing, role=problem.role)
-
-
-def _wait(seconds: float) -> Message:
-    whole = max(1, math.ceil(seconds))
-    if whole < 120:
-        return message("waits.seconds", count=whole)
-    return message("waits.minutes", count=math.ceil(whole / 60))

@@ -1,7 +1,7 @@
 """Authentication: from a token to its live session and user, and from a session to new tokens.
 
 Login, refresh, logout and users/me all pass through here; it combines sessions, tokens and profiles. Signatures are
-verified, and verified tokens cached, in `sessions/tokens.py`; profiles in `sessions/profiles.py`.
+verified, and verified tokens cached, in `sessions/tokens.py`; profiles in `sessions/profile_cache.py`.
 """
 
 from __future__ import annotations

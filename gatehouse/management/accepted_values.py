@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import UNSET, UnsetType
+
+from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.stores.database.roles import DataScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Value = TypeVar("Value")
 
 NAME_MAX = 64
 AVATAR_MAX = 1024
@@ -15,6 +24,15 @@ _MOBILE = re.compile(r"[0-9+() -]{1,32}")
 _EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,253}")
 _PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
 _ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def check_field(field: str, value: Value | UnsetType, check: Callable[[Value], None]) -> None:
+    """A wrong one is named `field`, as in the bodies of requests. What a change leaves alone is not checked."""
+    try:
+        if value is not UNSET:
+            check(value)
+    except ValueError as problem:
+        raise AccountFieldInvalid(field, str(problem)) from None
 
 
 def is_username(username: str) -> bool:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from gatehouse.auth.audit import Event
 from gatehouse.management import accepted_values, authority
-from gatehouse.management.field_checks import check_field
+from gatehouse.management.accepted_values import check_field
 from gatehouse.stores.database.row_changes import set_columns, without_same
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, expand, names_of
 from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.management import accepted_values, authority
-from gatehouse.management.field_checks import check_field
+from gatehouse.management.accepted_values import check_field
 from gatehouse.management.roles import require_role_change, root_users
 from gatehouse.stores.database.menus import Menu, MenuType
 from gatehouse.stores.database.row_changes import applied

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import ROOT, allows, names_of
 from gatehouse.management import accepted_values, authority
+from gatehouse.management.accepted_values import check_field
 from gatehouse.management.authority import RoleGrant, grant_of
 from gatehouse.management.data_scopes import Scope
-from gatehouse.management.field_checks import check_field
 from gatehouse.stores.database.roles import DataScope
 from gatehouse.stores.database.row_changes import applied, set_columns, without_same
 from gatehouse.stores.errors import Missing

@@ -15,8 +15,8 @@ from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.password_policy import password_problem
 from gatehouse.auth.refusals import PasswordRefused
 from gatehouse.management import accepted_values, authority
+from gatehouse.management.accepted_values import check_field
 from gatehouse.management.authority import Actor, Holder, grant_of
-from gatehouse.management.field_checks import check_field
 from gatehouse.stores.database.row_changes import applied, set_columns, without_same
 from gatehouse.stores.database.users import UserChange
 

@@ -1,6 +1,17 @@
-"""Numbers in sentences for people: a plural where there are several, a size in a unit that can be read."""
+"""Quantities in sentences for people: a wait in seconds or minutes, a size in a unit that can be read, a plural."""
 
 from __future__ import annotations
+
+import math
+
+from gatehouse.messages.catalogue import Message, message
+
+
+def wait(seconds: float) -> Message:
+    whole = max(1, math.ceil(seconds))
+    if whole < 120:
+        return message("waits.seconds", count=whole)
+    return message("waits.minutes", count=math.ceil(whole / 60))
 
 
 def counted(number: int, noun: str) -> str:

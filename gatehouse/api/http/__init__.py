@@ -1,1 +1,1 @@
-"""HTTP, independent of the API's operations: request, response, client address, CORS, time-outs."""
+"""HTTP, independent of the API's operations: request, response, client address, CORS, forms."""

@@ -1,1 +1,1 @@
-"""For operators and other services: health, metrics, keys, introspection, ended sessions."""
+"""For operators and other services: health, keys, introspection, ended sessions."""

@@ -121,7 +121,7 @@ class Login:
     async def _check_password(
         self, name: LoginName, found: Credentials | None, password: str, *, with_code: bool = False
     ) -> PasswordCheck:
-        """The one place that knows what a password is checked against."""
+        """The one place of a login that knows what a password is checked against."""
         # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
         # answer nor its time tells them apart.
         stored = (found and found.user.password_hash) or await self._decoy_hashes.for_name(name)

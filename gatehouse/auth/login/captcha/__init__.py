@@ -4,7 +4,8 @@ Only the challenge and the difficulty are exported here. They cost nothing to im
 NumPy, so import the renderer from `gatehouse.auth.login.captcha.image`.
 """
 
-from gatehouse.auth.login.captcha.challenge import ALPHABET, LENGTH, Challenge, Challenges
+from gatehouse.auth.login.captcha.alphabet import ALPHABET
+from gatehouse.auth.login.captcha.challenge import LENGTH, Challenge, Challenges
 from gatehouse.auth.login.captcha.difficulty import Difficulty
 
 __all__ = ["ALPHABET", "LENGTH", "Challenge", "Challenges", "Difficulty"]

@@ -12,14 +12,9 @@ from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from gatehouse.auth.login.captcha.alphabet import fold
+from gatehouse.auth.login.captcha.alphabet import ALPHABET, fold
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
-# Capitals, because at 44 pixels' height they are larger and more distinct than small letters. Left out is
-# all that was misread on sheets of samples, bent and crossed by a line: 0 O Q D U, C G 6, 1 I J 7 (T and L stay),
-# K V Y (X stays), M N W (H stays), E F R (P stays), 3 5 8 B S (9 stays), Z (2 stays), A (4 stays). That leaves 4,096
-# answers: guessing blindly, at one try each, is still far worse than OCR. And no words.
-ALPHABET: Final = "HLPTX249"
 LENGTH: Final = 4
 
 # What an id can carry. Wider than what is drawn at random: a test switch may fix the answer to "1234".

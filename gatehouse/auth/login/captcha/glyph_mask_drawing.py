@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from gatehouse.auth.login.captcha.alphabet import ALPHABET
 from gatehouse.auth.login.captcha.appearance import CAP_HEIGHT, EDGE_WIDTH, FONTS, MASK_SIZE
-from gatehouse.auth.login.captcha.challenge import ALPHABET
 
 _WIDEST: Final = 72  # W and M are squeezed to this, or four of them would not fit side by side
 

@@ -1,4 +1,3 @@
--- add_to_rate
 -- Add to the level of a rate, or take out: `filled` of limit_rules.py; a property test holds the two together.
 --   in    now, seconds to add, the highest level
 --   out   when the rate would be idle again, as text

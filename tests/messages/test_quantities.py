@@ -1,4 +1,4 @@
-"""Numbers in sentences for people."""
+"""Quantities in sentences for people."""
 
 from __future__ import annotations
 
