@@ -9,10 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from release import changelog, checksums, distributions, packages, repository, sbom, single_file
+from release import changelog, checksums, distributions, packages, sbom, single_file
+from release import git as repository
 from release import past_release_sources as upgrade_sources
+from release.errors import Refused
 from release.preconditions import reasons_against
-from release.refused import Refused
 from release.versions import ROOT, agreed_version
 
 DIST = ROOT / "dist"

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from release.refused import Refused
+from release.errors import Refused
 
 if TYPE_CHECKING:
     from pathlib import Path

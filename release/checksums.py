@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from release.refused import Refused
+from release.errors import Refused
 
 if TYPE_CHECKING:
     from pathlib import Path

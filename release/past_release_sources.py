@@ -9,7 +9,7 @@ import lzma
 import sys
 from pathlib import Path
 
-from release import repository
+from release import git as repository
 from release.versions import ROOT, agreed_version
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from release import changelog, repository
-from release.refused import Refused
+from release import changelog
+from release import git as repository
+from release.errors import Refused
 
 if TYPE_CHECKING:
     from pathlib import Path

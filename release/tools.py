@@ -7,7 +7,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-from release.refused import Refused
+from release.errors import Refused
 
 
 def run_tool(name: str, *words: str | Path, folder: Path | None = None) -> None:

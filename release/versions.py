@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from release.refused import Refused
+from release.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from gatehouse.api.http.response import Headers, Response, Stream, failure, plai
 from gatehouse.api.http.rsgi import ProtocolClosed
 from gatehouse.api.operation import PREFIX
 from gatehouse.api.routes import Methods, Route, build_routes
-from gatehouse.api.telemetry.collector import Metrics
+from gatehouse.api.telemetry.metrics import Metrics
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import BeyondAuthority, NotAllowed, Refused
 from gatehouse.common import logs

@@ -1,4 +1,4 @@
-"""The catalogue of failures: one row each, from what happened to HTTP status and code.
+"""The catalogue of errors: one row each, from what happened to HTTP status and code.
 
 Codes are part of the contract: rows are added, never renamed. Their first letter says whose fault it is: A the
 caller's, B ours, C that of something which is not there or cannot be reached. Consoles react to A0230 (log in again)

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.administration.role_perms import RolePermEndpoints
+from gatehouse.api.administration.service_status import ServiceStatusEndpoints
+from gatehouse.api.administration.session_page import LiveSessionEndpoints
+from gatehouse.api.administration.user_credentials import UserCredentialEndpoints
 from gatehouse.api.console.department_page import DepartmentEndpoints
 from gatehouse.api.console.dictionaries import DictionaryEndpoints
 from gatehouse.api.console.log_page import LogEndpoints
@@ -15,11 +19,7 @@ from gatehouse.api.console.notices import NoticeEndpoint
 from gatehouse.api.console.online_users import OnlineUsersEndpoint
 from gatehouse.api.console.profile_page import ProfileEndpoints
 from gatehouse.api.console.role_page import RoleEndpoints
-from gatehouse.api.console.role_perms import RolePermEndpoints
-from gatehouse.api.console.service_status import ServiceStatusEndpoints
-from gatehouse.api.console.session_page import LiveSessionEndpoints
 from gatehouse.api.console.side_menu import SideMenuEndpoint
-from gatehouse.api.console.user_credentials import UserAccessEndpoints
 from gatehouse.api.console.user_page import UserEndpoints
 from gatehouse.api.console.user_sheets import UserSheetEndpoints
 from gatehouse.api.login.captcha import CaptchaEndpoint
@@ -78,7 +78,7 @@ CONSOLE: EndpointClasses = (
     LogEndpoints,
     RolePermEndpoints,
     LiveSessionEndpoints,
-    UserAccessEndpoints,
+    UserCredentialEndpoints,
     ServiceStatusEndpoints,
 )
 

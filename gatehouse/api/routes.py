@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gatehouse.api.http.response import Response
     from gatehouse.api.operation import Operation
-    from gatehouse.api.telemetry.collector import Metrics, OperationMetrics
+    from gatehouse.api.telemetry.metrics import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.composition import Service
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
 
 
-class FactorServices:
+class FactorParts:
     def __init__(self, shared: SharedParts) -> None:
         settings, stores, audit, clock = shared.settings, shared.stores, shared.audit, shared.clock
         policy = FactorPolicy(FactorMode(settings.second_factor), frozenset(settings.second_factor_roles))

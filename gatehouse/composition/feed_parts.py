@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from gatehouse.auth.sessions.ended_sessions_feed import EndedSessionsFeed
 from gatehouse.auth.sessions.longest_token_life import LongestTokenLife
 from gatehouse.auth.sessions.presence import Presence
-from gatehouse.auth.sessions.security_event_delivery import EventDelivery
+from gatehouse.auth.sessions.security_event_polling import EventDelivery
 
 if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
 
 
-class FeedServices:
+class FeedParts:
     def __init__(self, shared: SharedParts) -> None:
         state, clock, settings = shared.stores.state, shared.clock, shared.settings
         self.presence = Presence(state, clock)

@@ -16,14 +16,14 @@ from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatehouse.composition.factor_parts import FactorServices
+    from gatehouse.composition.factor_parts import FactorParts
     from gatehouse.composition.shared_parts import SharedParts
 
 CAPTCHA_PURPOSE = "captcha"
 
 
-class LoginServices:
-    def __init__(self, shared: SharedParts, factors: FactorServices) -> None:
+class LoginParts:
+    def __init__(self, shared: SharedParts, factors: FactorParts) -> None:
         settings, stores, secrets = shared.settings, shared.stores, shared.key_ring.secrets
         self.captcha_challenges = Challenges(
             derive(secrets[0], CAPTCHA_PURPOSE),

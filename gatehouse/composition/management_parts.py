@@ -16,13 +16,13 @@ from gatehouse.management.roles import RoleChanges
 from gatehouse.management.self_service import SelfService
 from gatehouse.management.user_factors import FactorAdministration
 from gatehouse.management.users import UserChanges
-from gatehouse.stores.database.transactions import AccountTransactions
+from gatehouse.stores.database.account_transactions import AccountTransactions
 
 if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
 
 
-class ManagementServices:
+class ManagementParts:
     def __init__(self, shared: SharedParts) -> None:
         stores, sessions, audit, clock = shared.stores, shared.sessions, shared.audit, shared.clock
         transactions = AccountTransactions(stores.database, is_administrator_role)

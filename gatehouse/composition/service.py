@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.authenticator import Authenticator
+from gatehouse.auth.authentication import Authenticator
 from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.auth.keys.key_rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
@@ -15,13 +15,13 @@ from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
 from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.auth.sessions.profile_cache import Profiles
 from gatehouse.common.logs import log
-from gatehouse.composition.background import run_every
-from gatehouse.composition.factor_parts import FactorServices
-from gatehouse.composition.feed_parts import FeedServices
-from gatehouse.composition.login_parts import LoginServices
-from gatehouse.composition.management_parts import ManagementServices
+from gatehouse.composition.factor_parts import FactorParts
+from gatehouse.composition.feed_parts import FeedParts
+from gatehouse.composition.login_parts import LoginParts
+from gatehouse.composition.management_parts import ManagementParts
+from gatehouse.composition.run_every import run_every
 from gatehouse.composition.shared_parts import SharedParts
-from gatehouse.composition.token_parts import TokenServices
+from gatehouse.composition.token_parts import TokenParts
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets
 from gatehouse.stores.errors import StoreUnavailable
@@ -49,9 +49,9 @@ class Service(SharedParts):
             algorithm=settings.signing_algorithm,
         )
         self.service_keys = ServiceKeyVerifier(self.stores.service_keys)
-        self.factors = FactorServices(self)
-        self.login = LoginServices(self, self.factors)
-        self.tokens = TokenServices(self)
+        self.factors = FactorParts(self)
+        self.login = LoginParts(self, self.factors)
+        self.tokens = TokenParts(self)
         self.authenticator = Authenticator(
             login=self.login.password,
             login_history=self.login.history,
@@ -65,8 +65,8 @@ class Service(SharedParts):
             access_ttl=settings.access_ttl,
             session_policy=self.factors.session_policy,
         )
-        self.management = ManagementServices(self)
-        self.feeds = FeedServices(self)
+        self.management = ManagementParts(self)
+        self.feeds = FeedParts(self)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)
         self.tasks: list[asyncio.Task[None]] = []
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit
-from gatehouse.auth.factors.reauthentication import Reauthentication
+from gatehouse.auth.factors.current_password_check import Reauthentication
 from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.limits.lockout import Lockout, NoLockout
 from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle

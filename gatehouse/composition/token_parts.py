@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
 
 
-class TokenServices:
+class TokenParts:
     def __init__(self, shared: SharedParts) -> None:
         settings = shared.settings
         self.access = AccessTokens(

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from gatehouse.auth.outbox import Outbox
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.management.authority import Actor
+    from gatehouse.stores.database.account_transactions import AccountTransaction, AccountTransactions
     from gatehouse.stores.database.audit_trail import AuditEntry
     from gatehouse.stores.database.outbox import Delivery
-    from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions
     from gatehouse.stores.state.protocol import State
 
 KIND = "account.effects"

@@ -17,7 +17,7 @@ Nobody gives, takes or takes over more than they have:
 The reach of somebody is their own department, those below it, and those that their data scopes show. An administrator
 has the role ROOT, or ADMIN with all of `MANAGEMENT_PERMS`, and reaches everything. The operator on the command line may
 do everything. That one administrator remains is checked in the transaction of each change, see
-`stores/database/transactions.py`. docs/authority.md is the table of these rules.
+`stores/database/account_transactions.py`. docs/authority.md is the table of these rules.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gatehouse.management.data_scopes import Parents
+    from gatehouse.stores.database.account_transactions import StoredRole
     from gatehouse.stores.database.roles import Role
-    from gatehouse.stores.database.transactions import StoredRole
     from gatehouse.stores.database.users import Profile
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from gatehouse.management.account_change import AccountChanges
     from gatehouse.management.authority import Actor
+    from gatehouse.stores.database.account_transactions import AccountTransaction, StoredRole
     from gatehouse.stores.database.roles import NewRole, RoleChange
-    from gatehouse.stores.database.transactions import AccountTransaction, StoredRole
 
 
 def check_role(role: NewRole | RoleChange) -> None:

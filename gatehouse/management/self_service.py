@@ -19,7 +19,7 @@ from gatehouse.stores.database.users import name_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gatehouse.auth.factors.reauthentication import Reauthentication
+    from gatehouse.auth.factors.current_password_check import Reauthentication
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.principal import Principal

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.management.account_change import AccountChanges, Change
-    from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions, StoredRole, Target
+    from gatehouse.stores.database.account_transactions import (
+        AccountTransaction,
+        AccountTransactions,
+        StoredRole,
+        Target,
+    )
     from gatehouse.stores.database.users import NewUser
 
 TOTP, PASSKEY = "totp", "passkey"  # the kinds of second factors

@@ -8,9 +8,9 @@ effective.py    the values in force, for the administration page
 """
 
 from gatehouse.settings.description import descriptions
-from gatehouse.settings.effective import effective_settings
 from gatehouse.settings.errors import SettingsError
 from gatehouse.settings.loading import DEFAULT_CONFIG, load
 from gatehouse.settings.settings import Settings
+from gatehouse.settings.settings_in_force import effective_settings
 
 __all__ = ["DEFAULT_CONFIG", "Settings", "SettingsError", "descriptions", "effective_settings", "load"]

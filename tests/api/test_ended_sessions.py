@@ -20,7 +20,7 @@ from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.keys.service_keys import digest, new_service_key
 from gatehouse.auth.sessions.ended_sessions_feed import FEED_ID_TTL
 from gatehouse.auth.sessions.longest_token_life import MAX_ACCESS_TTL
-from gatehouse.auth.sessions.security_events import CREDENTIAL_CHANGE, SESSION_REVOKED
+from gatehouse.auth.sessions.security_event_tokens import CREDENTIAL_CHANGE, SESSION_REVOKED
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 from gatehouse.settings import SettingsError, load
 from gatehouse.stores.database.service_keys import ServiceKeyStore

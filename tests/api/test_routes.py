@@ -10,7 +10,7 @@ import pytest
 from gatehouse.api.operation import Limit, Operation
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.routes import Route, Routes, parameter_names
-from gatehouse.api.telemetry.collector import OperationMetrics
+from gatehouse.api.telemetry.metrics import OperationMetrics
 from tests.support.factors import enrol
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD

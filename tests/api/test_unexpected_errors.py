@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth.authenticator import Authenticator
+from gatehouse.auth.authentication import Authenticator
 from tests.support.inprocess import InProcess
 
 

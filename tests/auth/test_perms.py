@@ -18,8 +18,8 @@ from gatehouse.auth.perms import (
     names_of,
 )
 from gatehouse.management.account_upgrade import add_current_perm_names
+from gatehouse.stores.database.account_transactions import AccountTransactions
 from gatehouse.stores.database.roles import DataScope
-from gatehouse.stores.database.transactions import AccountTransactions
 from gatehouse.stores.database.users import NewUser
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD

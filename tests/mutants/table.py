@@ -31,11 +31,11 @@ class Mutant:
 
 
 SQLITE = "gatehouse/stores/state/sqlite/engine.py"
-SESSION_RULES = "gatehouse/stores/state/session_rules.py"
+SESSION_RULES = "gatehouse/stores/state/refresh_reuse.py"
 SESSIONS = "gatehouse/auth/sessions/sessions.py"
 TOKENS = "gatehouse/auth/sessions/tokens.py"
 PROFILES = "gatehouse/auth/sessions/profile_cache.py"
-AUTHENTICATOR = "gatehouse/auth/authenticator.py"
+AUTHENTICATOR = "gatehouse/auth/authentication.py"
 LOGIN = "gatehouse/auth/login/login.py"
 CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
@@ -250,7 +250,7 @@ ACCESS_TOKENS = (
     ),
     Mutant(
         "verify: only a token of the type of access tokens is one",
-        "packages/python/src/gatehouse/verify/offline.py",
+        "packages/python/src/gatehouse/verify/verifier.py",
         'header.get("typ") != self._token_type or ',
         "",
         ("tests/verify/test_algorithms.py::test_every_token_of_the_shared_table",),
@@ -321,7 +321,7 @@ PROOFS_AND_TRACES = (
     ),
     Mutant(
         "a QR code proves no more than the session that confirmed it",
-        "gatehouse/auth/sessions/login_methods.py",
+        "gatehouse/auth/sessions/amr.py",
         "return (*methods, Method.QR) if methods else ()",
         "return (*methods, Method.CODE, Method.QR)",
         (f"{PROOF_TESTS}::test_a_qr_code_carries_no_further_than_the_session_that_confirms_it",),
@@ -550,7 +550,7 @@ LIMITS = (
     ),
     Mutant(
         "a password is guessed at its change no faster than at login",
-        "gatehouse/auth/factors/reauthentication.py",
+        "gatehouse/auth/factors/current_password_check.py",
         "            await self._lockout.record_failure(attempt, LoginFailure.PASSWORD)\n",
         "",
         (f"{THROTTLE_TESTS}::test_changing_the_password_is_guessed_at_no_faster_than_at_login",),
@@ -684,7 +684,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "the last administrator stays",
-        "gatehouse/stores/database/transactions.py",
+        "gatehouse/stores/database/account_transactions.py",
         "if before and not await self._has_administrator(db):",
         "if not before and not await self._has_administrator(db):",
         (f"{ESCALATION_TESTS}::test_the_last_administrator_stays",),
@@ -733,7 +733,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "a change of the password takes the current one",
-        "gatehouse/auth/factors/reauthentication.py",
+        "gatehouse/auth/factors/current_password_check.py",
         "if found is None or not (await self._hashes.check(found.user.password_hash, given)).correct:",
         "if found is None:",
         (f"{SESSION_TESTS}::test_changing_the_password_needs_the_current_one_and_ends_the_other_sessions",),

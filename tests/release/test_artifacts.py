@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from gatehouse.version import __version__
-from release import checksums, distributions, repository
+from release import checksums, distributions
+from release import git as repository
 from release.__main__ import build_python
 from release.versions import ROOT
 from tests.support.conversation import ME, bearer, login

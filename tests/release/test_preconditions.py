@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from release import repository
+from release import git as repository
 from release.changelog import dated_section
+from release.errors import Refused
 from release.preconditions import reasons_against
-from release.refused import Refused
 
 CHANGELOG = """# Changelog
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from release.refused import Refused
+from release.errors import Refused
 from release.versions import ROOT, agreed_version, places, set_version
 
 

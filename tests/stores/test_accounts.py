@@ -13,6 +13,7 @@ from sqlalchemy import text, update
 from gatehouse.management.bootstrap import bootstrap
 from gatehouse.stores.database import migrate, schema
 from gatehouse.stores.database import sql_engine as accounts_database
+from gatehouse.stores.database.account_transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail
 from gatehouse.stores.database.departments import DepartmentChange, Departments
 from gatehouse.stores.database.roles import NewRole, RoleChange, Roles
@@ -20,7 +21,6 @@ from gatehouse.stores.database.schema import metadata
 from gatehouse.stores.database.service_keys import ServiceKeyStore
 from gatehouse.stores.database.signing_keys import Keys, StoredKey
 from gatehouse.stores.database.sql_engine import Database
-from gatehouse.stores.database.transactions import AccountTransaction, AccountTransactions
 from gatehouse.stores.database.users import NewUser, UserChange, Users
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable
 from tests.support.engines import Postgres

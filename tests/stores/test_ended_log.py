@@ -129,7 +129,7 @@ async def test_too_many_entries_push_the_oldest_out_and_a_reader_who_missed_them
 ) -> None:
     most = 300
     for module in ("sqlite", "redis", "postgres"):
-        monkeypatch.setattr(f"gatehouse.stores.state.{module}.ended_log.ENDED_SESSIONS_MAX", most)
+        monkeypatch.setattr(f"gatehouse.stores.state.{module}.ended_sessions_log.ENDED_SESSIONS_MAX", most)
     state = states()
 
     async def end(number: int) -> None:

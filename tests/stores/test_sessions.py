@@ -19,7 +19,7 @@ from gatehouse.stores.state.protocol import (
     Session,
     State,
 )
-from gatehouse.stores.state.session_rules import is_reused
+from gatehouse.stores.state.refresh_reuse import is_reused
 from gatehouse.stores.state.sqlite import engine as sqlite
 from gatehouse.stores.state.sqlite import wal_changes as commit_detector
 from gatehouse.stores.state.sqlite.engine import SQLiteState

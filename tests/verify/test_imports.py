@@ -25,5 +25,5 @@ def test_few_things_are_imported() -> None:
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     loaded = run.stdout.strip().split(",")
-    assert "gatehouse.verify.offline" in loaded
+    assert "gatehouse.verify.verifier" in loaded
     assert [name for name in loaded if name != "gatehouse" and not name.startswith("gatehouse.verify")] == []

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gatehouse.api.console.actor import actor_of
-from gatehouse.api.console.console_values import console_time, parse_id
+from gatehouse.api.console.dates_and_ids import console_time, parse_id
 from gatehouse.api.console.shared_types import Id, Number, OptionData
 from gatehouse.api.console.trees import tree
 from gatehouse.api.http.response import Response, success

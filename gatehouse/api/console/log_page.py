@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct, field
 
-from gatehouse.api.console.console_values import console_time, parse_day, span
+from gatehouse.api.console.dates_and_ids import console_time, parse_day, span
 from gatehouse.api.console.shared_types import OptionData, Page, PageQuery
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation

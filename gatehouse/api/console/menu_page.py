@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from gatehouse.api.console.actor import actor_of
-from gatehouse.api.console.console_values import number, parse_id
+from gatehouse.api.console.dates_and_ids import number, parse_id
 from gatehouse.api.console.menu_data import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
 from gatehouse.api.console.shared_types import Id, OptionData
 from gatehouse.api.console.trees import tree

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, Meta, Struct
 
 from gatehouse.api.console.actor import actor_of
-from gatehouse.api.console.console_values import console_time, number
+from gatehouse.api.console.dates_and_ids import console_time, number
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password
 from gatehouse.api.operation import Limit, Operation

@@ -15,7 +15,7 @@ from gatehouse.auth import refusals
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
-    from gatehouse.api.telemetry.collector import Metrics
+    from gatehouse.api.telemetry.metrics import Metrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.composition import Service
 

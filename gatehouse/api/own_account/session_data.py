@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gatehouse.api.time_format import iso_time
-from gatehouse.auth.sessions.login_methods import unpack_methods
+from gatehouse.auth.sessions.amr import unpack_methods
 from gatehouse.common.user_agent import browser
 
 if TYPE_CHECKING:

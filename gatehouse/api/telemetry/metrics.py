@@ -1,75 +1,138 @@
-"""The metrics: their names (`HELP`), what one worker has counted, and the files in which the workers share it."""
+"""Metrics for Prometheus, counted in each worker and served at an address of their own.
+
+A request costs two readings of a clock and two additions. Once a second every worker writes its counts to a file in a
+folder that the workers share; the worker that is asked adds up its own counts and the files of the others. The file of
+a dead worker stays, so that sums never go down while the service runs.
+"""
 
 from __future__ import annotations
 
-import time
-from bisect import bisect_left
+import asyncio
+import resource
+import secrets
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatehouse.api.telemetry.worker_counts import (
+    WRITE_SECONDS,
+    WorkerCounts,
+    event_key,
+    new_histogram,
+    read,
+    worker_files,
+)
+from gatehouse.auth.audit import Event, LoginFailure
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
     from pathlib import Path
 
-WRITE_SECONDS = 1.0
-BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+    from gatehouse.composition import Service
 
-# `docs/observing.md` describes each of them; a test fails when one is missing there.
-HELP = {
-    "gatehouse_requests": "Requests answered, by operation and code",
-    "gatehouse_request_seconds": "Time from the request to its answer, by operation",
-    "gatehouse_captcha_draw_seconds": "Time to draw one captcha",
-    "gatehouse_events": "Audit events, by event and reason",
-    "gatehouse_logins": "Logins by outcome",
-    "gatehouse_sessions_opened": "Sessions opened",
-    "gatehouse_sessions_ended": "Sessions ended, by reason",
-    "gatehouse_state_operations": "Operations of the state store, by kind; cached reads are not counted",
-    "gatehouse_hash_pending": "Password hashes running or waiting",
-    "gatehouse_audit_queued": "Audit events that wait for the database",
-    "gatehouse_audit_lost": "Audit events that reached the log but not the database",
-    "gatehouse_workers": "Workers that run",
-    "gatehouse_memory_peak_bytes": "Largest resident memory of a worker so far",
-    "gatehouse_build": "The version that runs",
+# Reasons of a failed login that depend on whether the name exists; they are one label.
+CREDENTIALS = "credentials"
+_ABOUT_THE_NAME = {
+    LoginFailure.PASSWORD,
+    LoginFailure.UNKNOWN_NAME,
+    LoginFailure.DISABLED,
+    LoginFailure.PASSWORD_LOGIN_OFF,
 }
 
 
-class Histogram(msgspec.Struct):
-    """A histogram: how many fell into each bucket, and their sum."""
+class OperationMetrics:
+    """What one operation has answered: how often which code, and in what time."""
 
-    buckets: list[int]
-    total: float = 0.0
+    __slots__ = ("codes", "times")
 
-    def add(self, seconds: float) -> None:
-        self.buckets[bisect_left(BOUNDS, seconds)] += 1
-        self.total += seconds
+    def __init__(self) -> None:
+        self.codes: Counter[str] = Counter()
+        self.times = new_histogram()
 
-
-def new_histogram() -> Histogram:
-    return Histogram([0] * (len(BOUNDS) + 1))
-
-
-class WorkerCounts(msgspec.Struct):
-    requests: dict[str, int] = {}  # by `operation code`
-    request_seconds: dict[str, Histogram] = {}  # by operation
-    captcha_seconds: Histogram = msgspec.field(default_factory=new_histogram)
-    events: dict[str, int] = {}  # by `event_key`
-    state_operations: dict[str, int] = {}  # by kind
-    gauges: dict[str, float] = {}
-    audit_lost: int = 0
-    running: bool = True
+    def record_response(self, code: str, seconds: float) -> None:
+        self.codes[code] += 1
+        self.times.add(seconds)
 
 
-def event_key(event: str, reason: str = "") -> str:
-    return f"{event} {reason}"
+class Metrics:
+    def __init__(self, service: Service, folder: Path | None) -> None:
+        self._service = service
+        self._file = folder / f"{secrets.token_hex(8)}.json" if folder else None
+        self._counts = WorkerCounts()
+        self._serving = False
+        self._operations: dict[str, OperationMetrics] = {}
+
+    def operation_metrics(self, operation: str) -> OperationMetrics:
+        """The counters of one operation; the caller keeps a reference to them."""
+        return self._operations.setdefault(operation, OperationMetrics())
+
+    def record_captcha(self, seconds: float) -> None:
+        self._counts.captcha_seconds.add(seconds)
+
+    def counts(self) -> WorkerCounts:
+        """What this worker has counted so far."""
+        service, counts = self._service, self._counts
+        asked = {
+            operation: operation_metrics
+            for operation, operation_metrics in self._operations.items()
+            if operation_metrics.codes
+        }
+        counts.requests = {
+            f"{name} {code}": count
+            for name, operation_metrics in asked.items()
+            for code, count in operation_metrics.codes.items()
+        }
+        counts.request_seconds = {name: counted.times for name, counted in asked.items()}
+        counts.events = dict(_events(service.audit.counts))
+        counts.state_operations = dict(service.stores.state.counts())
+        counts.audit_lost = service.audit.lost
+        counts.gauges = {
+            "gatehouse_hash_pending": service.hash_pool.pending,
+            "gatehouse_audit_queued": service.audit.queued,
+            "gatehouse_memory_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+        return counts
+
+    def write(self) -> None:
+        if self._file is not None:
+            temporary = self._file.with_suffix(".new")
+            temporary.write_bytes(msgspec.json.encode(self.counts()))
+            temporary.replace(self._file)
+
+    async def write_forever(self) -> None:
+        """Write the file every second, and serve the metrics if no other worker does."""
+        while True:
+            self.write()
+            self._serve_if_free()
+            await asyncio.sleep(WRITE_SECONDS)
+
+    def close(self) -> None:
+        self._counts.running = False
+        self.write()
+
+    def text(self) -> bytes:
+        """Everything in the format that Prometheus reads."""
+        from gatehouse.api.telemetry.exposition import exposition  # noqa: PLC0415 - saves memory in workers that are not asked
+
+        others = [read(file) for file in worker_files(self._file.parent) if file != self._file] if self._file else []
+        return exposition([self.counts(), *others])
+
+    def _serve_if_free(self) -> None:
+        """The first worker to bind the address serves the metrics; if it dies, another takes over."""
+        address = self._service.settings.metrics
+        if self._serving or self._file is None or address in {"on", "off"}:
+            return
+        from gatehouse.api.telemetry.exposition import serve  # noqa: PLC0415 - as above
+
+        host, _, port = address.rpartition(":")
+        self._serving = serve(host.strip("[]"), int(port), self._file.parent)
 
 
-def worker_files(folder: Path) -> Iterable[Path]:
-    return sorted(folder.glob("*.json"))
-
-
-def read(file: Path) -> WorkerCounts:
-    """A worker that has not written for a while counts as dead."""
-    counts = msgspec.json.decode(file.read_bytes(), type=WorkerCounts)
-    counts.running = counts.running and time.time() < file.stat().st_mtime + 5 * WRITE_SECONDS
-    return counts
+def _events(counts: Mapping[tuple[str, str], int]) -> Counter[str]:
+    """By `event reason`. Only the audit trail tells whether a name exists, since metrics have more readers."""
+    events: Counter[str] = Counter()
+    for (event, reason), count in counts.items():
+        shown = CREDENTIALS if event == Event.LOGIN_FAILED and reason in _ABOUT_THE_NAME else reason
+        events[event_key(event, shown)] += count
+    return events

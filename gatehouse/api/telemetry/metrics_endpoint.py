@@ -9,7 +9,7 @@ from gatehouse.api.resource import Resource
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
-    from gatehouse.api.telemetry.collector import Metrics
+    from gatehouse.api.telemetry.metrics import Metrics
 
 
 class MetricsEndpoint:

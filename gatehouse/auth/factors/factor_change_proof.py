@@ -23,8 +23,8 @@ from gatehouse.auth.refusals import (
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.code_verifier import CodeVerifier
+    from gatehouse.auth.factors.current_password_check import Reauthentication
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier
-    from gatehouse.auth.factors.reauthentication import Reauthentication
     from gatehouse.auth.principal import Principal
     from gatehouse.stores.database.passkeys import Passkeys
     from gatehouse.stores.database.totp_and_recovery_codes import Factors

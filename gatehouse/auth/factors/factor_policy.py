@@ -1,7 +1,7 @@
 """Who must have a second factor, by the settings, and which sessions show one.
 
 Enforced at login by `login/second_factor.py`, and for every session on each request, refresh and exchange by
-`authenticator.py`: however it was opened, and whenever the factor became required.
+`authentication.py`: however it was opened, and whenever the factor became required.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatehouse.auth.sessions.login_methods import SECOND_FACTORS
+from gatehouse.auth.sessions.amr import SECOND_FACTORS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEndReason
 from gatehouse.auth.refusals import CaptchaWrong, CodeRequired, CredentialsWrong, FieldMissing, Refused
-from gatehouse.auth.sessions.login_methods import Method
+from gatehouse.auth.sessions.amr import Method
 
 if TYPE_CHECKING:
     from gatehouse.auth.limits.lockout import Attempt, Lockout

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.login_name import LoginName
 from gatehouse.auth.refusals import PasskeyRefused, TicketGone
-from gatehouse.auth.sessions.login_methods import Method
+from gatehouse.auth.sessions.amr import Method
 
 if TYPE_CHECKING:
     from gatehouse.auth.factors.passkey_verifier import PasskeyVerifier

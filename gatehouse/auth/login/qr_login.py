@@ -23,7 +23,7 @@ import msgspec
 from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason, TicketKind
 from gatehouse.auth.refusals import TicketGone
 from gatehouse.auth.sealed_tickets.sealed_tickets import Ticket, Tickets
-from gatehouse.auth.sessions.login_methods import confirmed_by_qr, pack_methods, unpack_methods
+from gatehouse.auth.sessions.amr import confirmed_by_qr, pack_methods, unpack_methods
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """The feed of ended sessions: what services that verify tokens by themselves read, so that a logout reaches them.
 
-Entries are written by the state engines in the step that ends the session: `sqlite/ended_log.py`, `record_ended.lua` of
-Redis, `append_ended` in `postgres/functions.sql`, all in `stores/state/`. Here they are read.
+Entries are written by the state engines in the step that ends the session, all in `stores/state/`: in
+`sqlite/ended_sessions_log.py`, `record_ended.lua` of Redis, and `append_ended` in `postgres/functions.sql`. Here they
+are read.
 
 A reader keeps a position: `<feed id>:<entry>`. The feed has a random id that lives in the state, so a position from a
 state that was lost since, or from another one, is noticed. A reader who missed entries that may still matter gets

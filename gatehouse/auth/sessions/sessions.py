@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, RefreshFailure, SessionEndReason
 from gatehouse.auth.refusals import RefreshTokenInvalid
-from gatehouse.auth.sessions.login_methods import pack_methods
+from gatehouse.auth.sessions.amr import pack_methods
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.common.user_agent import USER_AGENT_MAX_LENGTH
 from gatehouse.stores.state.protocol import (
@@ -65,7 +65,7 @@ class Sessions:
     async def open(self, user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
-        `methods` are those that its login was proven by, see `login_methods.py`.
+        `methods` are those that its login was proven by, see `amr.py`.
         """
         now = self._clock()
         absolute_end = now + self._lifetimes.absolute

@@ -16,8 +16,8 @@ import jwt
 
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.jws import encode_claims, encode_header
+from gatehouse.auth.sessions.amr import unpack_methods
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
-from gatehouse.auth.sessions.login_methods import unpack_methods
 from gatehouse.common.base64url import base64url
 from gatehouse.common.bounded_cache import BoundedCache
 from gatehouse.common.logs import log

@@ -77,7 +77,7 @@ class Departments:
 
 
 class DepartmentWrites:
-    """What one transaction does to departments; see `transactions.py`."""
+    """What one transaction does to departments; see `account_transactions.py`."""
 
     db: AsyncConnection
 

@@ -147,7 +147,7 @@ class Menus:
 
 
 class MenuWrites:
-    """What one transaction does to menus; see `transactions.py`."""
+    """What one transaction does to menus; see `account_transactions.py`."""
 
     db: AsyncConnection
 

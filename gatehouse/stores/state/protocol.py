@@ -45,7 +45,7 @@ class Session(NamedTuple):
     absolute_end: float  # however often it is refreshed; stored as `latest`
     address: str
     agent: str
-    proof: str = ""  # the methods of the login, see `auth/sessions/login_methods.py`; empty if 0.1.0 has opened it
+    proof: str = ""  # the methods of the login, see `auth/sessions/amr.py`; empty if 0.1.0 has opened it
     epoch: int = 0  # of the user, read in the same step
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gatehouse.api.http import client_address, request, response
-from gatehouse.auth.authenticator import Authenticator
+from gatehouse.auth.authentication import Authenticator
 from gatehouse.common.parsing import networks
 from tests.support.inprocess import InProcess
 

@@ -31,7 +31,7 @@ BEFORE_ALL = "0-0"
 # Second calls that failed and will be made again.
 UNWRITTEN_MAX = 10_000
 
-_APPEND = Script("record_ended", "append_ended")
+_APPEND = Script("common/record_ended", "append_ended")
 _READ = Script("read_ended")
 
 

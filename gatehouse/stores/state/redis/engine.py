@@ -66,12 +66,12 @@ if TYPE_CHECKING:
 # Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
-_OPEN_SESSION = Script("record_ended", "open_session")
-_ROTATE_SESSION = Script("record_ended", "rotate_session")
-_END_SESSION = Script("record_ended", "end_session")
-_END_SESSIONS = Script("record_ended", "end_sessions")
+_OPEN_SESSION = Script("common/record_ended", "open_session")
+_ROTATE_SESSION = Script("common/record_ended", "rotate_session")
+_END_SESSION = Script("common/record_ended", "end_session")
+_END_SESSIONS = Script("common/record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
-_RATE_LIMIT = Script("count_event", "rate_limit")
+_RATE_LIMIT = Script("common/count_event", "rate_limit")
 _ADD_TO_RATE = Script("add_to_rate")
 _RECORD_FAILURE = Script("record_failure")
 _CLEAR_FAILURES = Script("clear_failures")

@@ -23,7 +23,7 @@ from gatehouse.stores.state.protocol import (
     Session,
     Swept,
 )
-from gatehouse.stores.state.session_rules import is_reused
+from gatehouse.stores.state.refresh_reuse import is_reused
 from gatehouse.stores.state.sqlite import ended_sessions_log as ended_log
 from gatehouse.stores.state.sqlite.state_file import (
     INSERT_SESSION,

@@ -24,8 +24,8 @@ from gatehouse.verify.ended_sessions import EndedSessions
 from gatehouse.verify.errors import Forbidden, PermsUnknown, TokenInvalid, Unavailable, VerifyError
 from gatehouse.verify.introspection import Introspector
 from gatehouse.verify.keys import KeySet
-from gatehouse.verify.offline import Verifier
 from gatehouse.verify.principal import Checker, Principal
+from gatehouse.verify.verifier import Verifier
 
 __all__ = [
     "Checker",

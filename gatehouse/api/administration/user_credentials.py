@@ -36,7 +36,7 @@ class FactorsResetData(Struct):
     removed: list[str]
 
 
-class UserAccessEndpoints:
+class UserCredentialEndpoints:
     def __init__(self, service: Service) -> None:
         self._users = service.stores.users
         self._changes = service.management.user_changes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.keys.jws import sign_jwt
 from gatehouse.auth.sessions.ended_sessions_feed import PAGE_SIZE, wait_for
-from gatehouse.auth.sessions.security_events import TYPE, event_claims, gap_claims
+from gatehouse.auth.sessions.security_event_tokens import TYPE, event_claims, gap_claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

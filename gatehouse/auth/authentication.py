@@ -26,7 +26,7 @@ from gatehouse.auth.refusals import (
     RefreshTokenInvalid,
     StrongerLoginRequired,
 )
-from gatehouse.auth.sessions.login_methods import unpack_methods
+from gatehouse.auth.sessions.amr import unpack_methods
 from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 
 if TYPE_CHECKING:
