@@ -1,7 +1,8 @@
-"""users/me, captcha and login, 0.1.0 and the working tree by turns: `python -m benchmarks.beside_release`.
+"""users/me, captcha, refresh and login, a release and the working tree by turns: `python -m benchmarks.beside_release`.
 
-One core carries the server, the other one the load. Users have no second factor. CPU is that of the worker for each
-request: what else the machine does changes it little. Refresh has a benchmark of its own (`benchmarks.refresh`).
+`--release` names a release or any commit, such as the last one before a larger change. One core carries the server, the
+other one the load. Users have no second factor. CPU is that of the worker for each request: what else the machine does
+changes it little. Refresh on other engines: `benchmarks.refresh`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from rich.table import Table
 from benchmarks.load import Load, middle, require_wrk, wrk
 from benchmarks.past_release import built
 from benchmarks.running_service import HIGH_LIMITS, Subject
-from tests.support.conversation import CAPTCHA, LOGIN, ME
+from tests.support.conversation import CAPTCHA, LOGIN, ME, REFRESH
 
-OLD = "0.1.0"
+CONNECTIONS = 16
 DRAIN_SECONDS = 1.5  # hashes that are still queued would cost the next one, on the same core
 LOGINS = 4000  # more than a round can use: each needs a captcha of its own
 
@@ -49,11 +50,16 @@ def operations(subject: Subject, folder: Path, seconds: float) -> dict[str, Call
 
     def login() -> Load:
         script = subject.login_script(folder, LOGINS)
-        return wrk(subject.url(LOGIN), seconds=seconds, connections=16, script=script)
+        return wrk(subject.url(LOGIN), seconds=seconds, connections=CONNECTIONS, script=script)
+
+    def refresh() -> Load:
+        script = subject.refresh_script(folder, CONNECTIONS + 4)
+        return wrk(subject.url(REFRESH), seconds=seconds, connections=CONNECTIONS, script=script)
 
     return {
         "users/me": lambda: wrk(subject.url(ME), seconds=seconds, headers=headers),
         "captcha": lambda: wrk(subject.url(CAPTCHA), seconds=seconds),
+        "refresh": refresh,
         "login": login,
     }
 
@@ -62,37 +68,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where 0.1.0 is built")
+    parser.add_argument("--release", default="0.1.0", help="a release, or a commit")
+    parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where it is built")
     options = parser.parse_args()
     require_wrk()
     options.folder.mkdir(exist_ok=True)
-    old = built(OLD, options.folder)
+    python = built(options.release, options.folder)
     rounds: dict[str, dict[str, list[Round]]] = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
         folder = Path(temporary).resolve()
         with (
-            Subject(folder / "old", python=old, hash_queue=500, **HIGH_LIMITS) as before,
+            Subject(folder / "old", python=python, hash_queue=500, **HIGH_LIMITS) as before,
             Subject(folder / "now", hash_queue=500, **HIGH_LIMITS) as now,
         ):
-            subjects = {OLD: before, "now": now}
+            subjects = {options.release: before, "now": now}
             hits = {name: operations(subject, folder, options.seconds) for name, subject in subjects.items()}
             for _ in range(options.rounds):
-                for operation in hits[OLD]:
+                for operation in hits["now"]:
                     for name, subject in subjects.items():
                         done = measured(subject, options.seconds, hits[name][operation])
                         rounds.setdefault(operation, {}).setdefault(name, []).append(done)
-    show(rounds, options.rounds)
+    show(rounds, options.release, options.rounds)
 
 
-def show(measurements: dict[str, dict[str, list[Round]]], count: int) -> None:
-    table = Table(title=f"0.1.0 and the working tree by turns, medians of {count} rounds")
+def show(measurements: dict[str, dict[str, list[Round]]], old: str, count: int) -> None:
+    table = Table(title=f"{old} and the working tree by turns, medians of {count} rounds")
     for heading in (
         "operation",
         "release",
         "a second",
         "p50 ms",
         "p99 ms",
-        f"times {OLD}",
+        f"times {old}",
         "CPU us",
         "CPU, times less",
     ):
@@ -100,13 +107,13 @@ def show(measurements: dict[str, dict[str, list[Round]]], count: int) -> None:
     for operation, by_release in measurements.items():
         for name, rounds in by_release.items():
             load = middle([each.load for each in rounds])
-            pairs = list(zip(rounds, by_release[OLD], strict=True))
+            pairs = list(zip(rounds, by_release[old], strict=True))
             failed = f" ({load.bad + load.errors} failed)" if load.bad + load.errors else ""
             table.add_row(
                 operation, name, f"{load.rate:,.0f}{failed}", f"{load.p50:.2f}", f"{load.p99:.2f}",
-                f"{statistics.median(each.load.rate / old.load.rate for each, old in pairs):.2f}",
+                f"{statistics.median(each.load.rate / other.load.rate for each, other in pairs):.2f}",
                 f"{statistics.median(each.cpu_us for each in rounds):.0f}",
-                f"{statistics.median(old.cpu_us / each.cpu_us for each, old in pairs):.2f}",
+                f"{statistics.median(other.cpu_us / each.cpu_us for each, other in pairs):.2f}",
             )  # fmt: skip
     Console(width=120).print(table)
 

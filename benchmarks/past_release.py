@@ -1,4 +1,4 @@
-"""A past release, built from the git history into an environment of its own, to be measured beside the working tree."""
+"""A past release or any commit, built into an environment of its own, to be measured beside the working tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def built(version: str, folder: Path) -> Path:
-    """The Python of that release; built once, with the dependencies that it was released with."""
+    """The Python of that release or commit; built once, with the dependencies that it was released with."""
     target = (folder / version).resolve()
     python = target / ".venv" / "bin" / "python"
     done = target / "built"
@@ -21,7 +21,7 @@ def built(version: str, folder: Path) -> Path:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     archive = subprocess.run(
-        ["git", "archive", RELEASES[version]], cwd=REPOSITORY, capture_output=True, check=True
+        ["git", "archive", RELEASES.get(version, version)], cwd=REPOSITORY, capture_output=True, check=True
     ).stdout
     subprocess.run(["tar", "-x", "-C", str(target)], input=archive, check=True)
     subprocess.run([sys.executable, "-m", "venv", str(target / ".venv")], check=True)

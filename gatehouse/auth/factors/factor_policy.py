@@ -1,6 +1,6 @@
 """Who must have a second factor, by the settings, and which sessions show one.
 
-Enforced at login by `login/second_factor.py`, and for every session on each request, refresh and exchange by
+Enforced at login by `login/second_factor_step.py`, and for every session on each request, refresh and exchange by
 `authentication.py`: however it was opened, and whenever the factor became required.
 """
 

@@ -7,7 +7,7 @@ session's generation by one; the refresh token of generation n is:
 - n current: rotated. Of several at once one rotates, the others find themselves one generation behind;
 - one behind, within `grace` seconds of the rotation: answered with the current token again, so that a lost answer
   or a second tab logs nobody out. The window is counted from the rotation and is not renewed by being used;
-- anything else: reused (`session_rules.is_reused`), so taken as stolen. The store decides it and ends the session in
+- anything else: reused (`refresh_reuse.is_reused`), so taken as stolen. The store decides it and ends the session in
   one step, before the refusal is raised.
 
 A session is revoked when it is ended before it expires: by logout, reuse, an administrator (`SessionEndReason`).

@@ -78,7 +78,7 @@ class EndRecord(NamedTuple):
 
 
 class ReuseDetection(NamedTuple):
-    """A refresh token counts as reused (`session_rules.is_reused`) by this grace window; how the end is recorded."""
+    """A refresh token counts as reused (`refresh_reuse.is_reused`) by this grace window; how the end is recorded."""
 
     grace: float
     end_record: EndRecord

@@ -108,7 +108,7 @@ BEGIN
 END $$;
 
 -- Advance a session by one generation, if it still is the one that was presented and the session lives. `was_reused` is
--- `is_reused` of session_rules.py, or false without a grace window; a property test holds the two together. Then the
+-- `is_reused` of refresh_reuse.py, or false without a grace window; a property test holds the two together. Then the
 -- session is locked, for the caller to end it.
 CREATE FUNCTION rotate_session(
   session_id text, presented bigint, moment double precision, new_ends double precision, grace double precision,

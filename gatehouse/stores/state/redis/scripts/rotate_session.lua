@@ -1,5 +1,5 @@
 -- Advance a session by one generation, if it still is the one that was presented and the session is live. End it if what
--- was presented is reused: `is_reused` of session_rules.py; a property test holds the two together.
+-- was presented is reused: `is_reused` of refresh_reuse.py; a property test holds the two together.
 --   keys  the user's sessions and epoch, the log of ended sessions
 --   in    id, generation, now, new end, how long an ended one is kept; the grace window and the arguments of
 --         `record_ended`, or none of these
