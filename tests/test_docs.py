@@ -247,3 +247,19 @@ def test_the_readme_opens_the_pages_by_a_name() -> None:
         text = (ROOT / name).read_text()
         assert "http://localhost:8000/account" in text
         assert "127.0.0.1:8000" not in text
+
+
+def test_files_that_comments_name_exist() -> None:
+    """A file that was moved leaves no sentence behind that sends readers to its old place."""
+    files = [
+        path
+        for folder in ("gatehouse", "packages", "release", "tests", "benchmarks", "docs")
+        for kind in ("py", "lua", "sql", "md", "json")
+        for path in (ROOT / folder).rglob(f"*.{kind}")
+        if "node_modules" not in path.parts
+    ]
+    known = [path.as_posix() for path in [*files, *ROOT.glob("*.md")]]
+    for path in files:
+        if path.suffix in {".py", ".lua", ".sql"}:
+            named = re.findall(r"`([\w./]+\.(?:py|lua|sql|md|json))`", path.read_text())
+            assert [name for name in named if not any(each.endswith(f"/{name}") for each in known)] == [], path

@@ -9,8 +9,8 @@ import click
 from gatehouse.cli import output
 from gatehouse.cli.by_name import profile_of, role_of, user_id
 from gatehouse.cli.field_options import GENDERS, contact_options, gender_number, require_change
+from gatehouse.cli.new_password_input import password_options, read_password, show_once
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.user_access import delete, disable, enable, grant, link, password, revoke
 from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, OPERATOR, with_service

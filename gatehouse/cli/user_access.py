@@ -8,8 +8,8 @@ import click
 
 from gatehouse.cli import output
 from gatehouse.cli.by_name import profile_of, user_id
+from gatehouse.cli.new_password_input import password_options, read_password, show_once
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.passwords import password_options, read_password, show_once
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.stores.database.users import UserChange

@@ -28,7 +28,7 @@ from gatehouse.client import (
     Unreachable,
     Variant,
 )
-from gatehouse.client.wire import REFRESH_PAUSE_SECONDS
+from gatehouse.client.requests_and_answers import REFRESH_PAUSE_SECONDS
 from gatehouse.settings import Settings
 from tests.support.conversation import bearer, login
 from tests.support.factors import enrol

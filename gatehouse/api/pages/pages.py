@@ -21,7 +21,7 @@ import msgspec
 from gatehouse.api.http.response import Response
 from gatehouse.api.pages.files import StaticFile
 from gatehouse.api.pages.operator_links import insert_links
-from gatehouse.api.pages.page_texts import fill
+from gatehouse.api.pages.text_filling import fill
 from gatehouse.messages import languages, section
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from gatehouse.client.errors import (
     Unavailable,
     Unreachable,
 )
+from gatehouse.client.requests_and_answers import Captcha, Tokens, User, Variant
 from gatehouse.client.sync import Client
-from gatehouse.client.wire import Captcha, Tokens, User, Variant
 
 __all__ = [
     "AsyncClient",

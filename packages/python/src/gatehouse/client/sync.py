@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
-from gatehouse.client import wire
+from gatehouse.client import requests_and_answers as wire
 from gatehouse.client.errors import GatehouseError, NotLoggedIn, SessionEnded, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatehouse.client.wire import Call, Captcha, Tokens, User, Variant
+    from gatehouse.client.requests_and_answers import Call, Captcha, Tokens, User, Variant
 
 
 class Client:

@@ -1,6 +1,6 @@
 """Can the time of an answer tell anything about a name? Interleaved tries of each kind, and a statistical test.
 
-    python -m benchmarks.timing [--tries 200]
+    python -m benchmarks.timing_leak [--tries 200]
 
 Refused logins, one after the other on one connection: a wrong password for an unknown name, for a plain one, for one
 with an authenticator app and for one that only a passkey logs in; and for the last two the right password, where it

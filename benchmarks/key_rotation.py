@@ -1,6 +1,6 @@
 """A rotation from EdDSA to ES256 under load: is any request refused, by Gatehouse or by a service that is offline?
 
-python -m benchmarks.rotation [--people 8] [--seconds 60]
+python -m benchmarks.key_rotation [--people 8] [--seconds 60]
 
 The database is one whose key is EdDSA, as 0.1.0 left it; the service is started with the default. People refresh and
 ask for users/me without pause, and every token is verified offline too, by a service that keeps the JWKS for as long as

@@ -1,6 +1,6 @@
 """What a web framework would cost: users/me by our dispatch, by plain ASGI, by Starlette and by FastAPI, by turns.
 
-    python -m benchmarks.framework [--rounds 9] [--seconds 2]
+    python -m benchmarks.web_frameworks [--rounds 9] [--seconds 2]
 
 All authenticate the same token against the same data folder, on the same server with the same options, and send the
 same bytes; they differ in what lies between the server and that. The frameworks have all paths of the contract in their
@@ -168,7 +168,7 @@ def _rounds(env: dict[str, str], count: int, seconds: float) -> dict[str, list[R
 
 
 def _server(name: str, env: dict[str, str]) -> GranianServer:
-    return GranianServer(f"benchmarks.framework:{name}", APPLICATIONS[name][0], env, factory=True)
+    return GranianServer(f"benchmarks.web_frameworks:{name}", APPLICATIONS[name][0], env, factory=True)
 
 
 def _print(rounds: dict[str, list[Round]]) -> None:
