@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from gatehouse.api.error_catalogue import CATALOGUE
-from gatehouse.api.telemetry.worker_counts import HELP
+from gatehouse.api.telemetry.metric_names import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.cli import gatehouse
 from gatehouse.settings import descriptions

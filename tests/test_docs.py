@@ -14,7 +14,7 @@ import gatehouse.cli
 from gatehouse.api.error_catalogue import CATALOGUE
 from gatehouse.api.operation import PREFIX, Group, Operation
 from gatehouse.api.operation_table import OPERATIONS
-from gatehouse.api.telemetry.worker_counts import HELP
+from gatehouse.api.telemetry.metric_names import HELP
 from gatehouse.auth.audit import REASONS, Event
 from gatehouse.settings import descriptions, load
 from tests.promised_names import commands, names_now, promised

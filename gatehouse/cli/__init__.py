@@ -113,7 +113,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(bare.format_message(), err=True)
         return bare.exit_code
     except Exception as problem:
-        from gatehouse.cli.failures import explain  # noqa: PLC0415 - knows the stores, which --help does without
+        from gatehouse.cli.exit_codes import explain  # noqa: PLC0415 - knows the stores, which --help does without
 
         explanation = explain(problem)
         if explanation is None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gatehouse.cli import output
 from gatehouse.cli.doctor_nodes import check_nodes
-from gatehouse.cli.failures import EXIT_REFUSED, explain
+from gatehouse.cli.exit_codes import EXIT_REFUSED, explain
 from gatehouse.cli.output import json_option
 from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.common import logs

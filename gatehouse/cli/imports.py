@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gatehouse.cli import output
-from gatehouse.cli.failures import EXIT_REFUSED
+from gatehouse.cli.exit_codes import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.progress import progress_bars
 from gatehouse.cli.with_service import with_service

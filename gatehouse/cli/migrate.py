@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gatehouse.cli import output
-from gatehouse.cli.failures import EXIT_REFUSED
+from gatehouse.cli.exit_codes import EXIT_REFUSED
 from gatehouse.cli.output import echo, json_option
 from gatehouse.cli.with_service import settings_in_force
 from gatehouse.common import logs

@@ -11,7 +11,8 @@ from gatehouse.cli.by_name import profile_of, role_of, user_id
 from gatehouse.cli.field_options import GENDERS, contact_options, gender_number, require_change
 from gatehouse.cli.new_password_input import password_options, read_password, show_once
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.user_access import delete, disable, enable, grant, link, password, revoke
+from gatehouse.cli.prompts import confirm
+from gatehouse.cli.user_access import disable, enable, grant, link, password, revoke
 from gatehouse.cli.user_factor import factor
 from gatehouse.cli.with_service import ID, OPERATOR, with_service
 from gatehouse.stores.database.row_changes import unset_if_none
@@ -43,7 +44,7 @@ def user() -> None:
     """
 
 
-for command in (factor, disable, enable, delete, password, link, grant, revoke):
+for command in (factor, disable, enable, password, link, grant, revoke):
     user.add_command(command)
 
 
@@ -204,6 +205,23 @@ async def edit(
     changed = require_change(change)
     await service.management.user_changes.edit(OPERATOR, await user_id(service, name), change)
     echo(f"Changed user {name}: {', '.join(changed)}.")
+
+
+@user.command("delete")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_service
+async def delete(service: Service, name: str, *, yes: bool) -> None:
+    """Delete a user permanently; its sessions end at once. To lock a user out for a while, disable it.
+
+    \b
+    Example:
+      gatehouse user delete ann --yes
+    """
+    profile = await profile_of(service, name)
+    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) permanently?", yes=yes)
+    await service.management.user_changes.delete(OPERATOR, [profile.user.id])
+    echo(f"Deleted user {name}; its sessions have ended.")
 
 
 def _summary(profile: Profile) -> dict[str, Any]:

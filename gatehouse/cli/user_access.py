@@ -10,7 +10,6 @@ from gatehouse.cli import output
 from gatehouse.cli.by_name import profile_of, user_id
 from gatehouse.cli.new_password_input import password_options, read_password, show_once
 from gatehouse.cli.output import Moment, echo, json_option
-from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.stores.database.users import UserChange
 
@@ -44,23 +43,6 @@ async def enable(service: Service, name: str) -> None:
     """
     await service.management.user_changes.edit(OPERATOR, await user_id(service, name), UserChange(enabled=True))
     echo(f"Enabled user {name}.")
-
-
-@click.command("delete")
-@click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@with_service
-async def delete(service: Service, name: str, *, yes: bool) -> None:
-    """Delete a user permanently; its sessions end at once. To lock a user out for a while, disable it.
-
-    \b
-    Example:
-      gatehouse user delete ann --yes
-    """
-    profile = await profile_of(service, name)
-    confirm(f"Delete user {profile.user.username} (id {profile.user.id}) permanently?", yes=yes)
-    await service.management.user_changes.delete(OPERATOR, [profile.user.id])
-    echo(f"Deleted user {name}; its sessions have ended.")
 
 
 @click.command("password")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation import Operation
 from gatehouse.auth import refusals

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password
 from gatehouse.api.operation import Operation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import console_time, parse_id
 from gatehouse.api.console.shared_types import Id, Number, OptionData
 from gatehouse.api.console.trees import tree

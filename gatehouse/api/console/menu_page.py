@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import number, parse_id
 from gatehouse.api.console.menu_data import MenuBody, MenuForm, MenuOptionsQuery, MenuQuery, MenuRow, Param
 from gatehouse.api.console.shared_types import Id, OptionData

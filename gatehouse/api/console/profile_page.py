@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import console_time, number
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import console_time, number, parse_id
 from gatehouse.api.console.shared_types import (
     Id,

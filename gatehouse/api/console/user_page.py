@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import console_time, number, parse_id, span
 from gatehouse.api.console.dictionaries import gender_label
 from gatehouse.api.console.shared_types import OptionData, Page

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.console.actor import actor_of
+from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import console_time
 from gatehouse.api.console.shared_types import IdNumber
 from gatehouse.api.console.user_data import UserQuery

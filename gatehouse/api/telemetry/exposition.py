@@ -10,7 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import generate_latest, start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from gatehouse.api.telemetry.worker_counts import BOUNDS, HELP, Histogram, WorkerCounts, event_key, read, worker_files
+from gatehouse.api.telemetry.metric_names import HELP
+from gatehouse.api.telemetry.worker_counts import BOUNDS, Histogram, WorkerCounts, event_key, read, worker_files
 from gatehouse.auth.audit import Event
 from gatehouse.version import __version__
 

@@ -2,7 +2,7 @@
 
 A request costs two readings of a clock and two additions. Once a second every worker writes its counts to a file in a
 folder that the workers share; the worker that is asked adds up its own counts and the files of the others. The file of
-a dead worker stays, so that sums never go down while the service runs. Names and help texts: `worker_counts.py`.
+a dead worker stays, so that sums never go down while the service runs. Names: `metric_names.py`.
 """
 
 from __future__ import annotations

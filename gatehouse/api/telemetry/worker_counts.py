@@ -1,4 +1,4 @@
-"""The metrics: their names (`HELP`), what one worker has counted, and the files in which the workers share it."""
+"""What one worker has counted for the metrics, and the files in which the workers share it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,6 @@ if TYPE_CHECKING:
 
 WRITE_SECONDS = 1.0
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-
-# `docs/observing.md` describes each of them; a test fails when one is missing there.
-HELP = {
-    "gatehouse_requests": "Requests answered, by operation and code",
-    "gatehouse_request_seconds": "Time from the request to its answer, by operation",
-    "gatehouse_captcha_draw_seconds": "Time to draw one captcha",
-    "gatehouse_events": "Audit events, by event and reason",
-    "gatehouse_logins": "Logins by outcome",
-    "gatehouse_sessions_opened": "Sessions opened",
-    "gatehouse_sessions_ended": "Sessions ended, by reason",
-    "gatehouse_state_operations": "Operations of the state store, by kind; cached reads are not counted",
-    "gatehouse_hash_pending": "Password hashes running or waiting",
-    "gatehouse_audit_queued": "Audit events that wait for the database",
-    "gatehouse_audit_lost": "Audit events that reached the log but not the database",
-    "gatehouse_workers": "Workers that run",
-    "gatehouse_memory_peak_bytes": "Largest resident memory of a worker so far",
-    "gatehouse_build": "The version that runs",
-}
 
 
 class Histogram(msgspec.Struct):

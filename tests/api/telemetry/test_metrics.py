@@ -11,7 +11,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from gatehouse.api.telemetry.worker_counts import HELP
+from gatehouse.api.telemetry.metric_names import HELP
 from gatehouse.settings import Settings
 from tests.cli.terminal import Terminal
 from tests.support.conversation import CAPTCHA, LOGIN, LOGOUT, ME, bearer, credentials, login, refresh
