@@ -12,7 +12,7 @@ import pytest
 
 import gatehouse.cli
 from gatehouse.api.error_catalogue import CATALOGUE
-from gatehouse.api.operation import PREFIX, Group, Operation
+from gatehouse.api.operation_declaration import PREFIX, Group, Operation
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.telemetry.metric_names import HELP
 from gatehouse.auth.audit import REASONS, Event

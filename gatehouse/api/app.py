@@ -18,7 +18,7 @@ from gatehouse.api.http.cors import Cors
 from gatehouse.api.http.request import Request
 from gatehouse.api.http.response import Headers, Response, Stream, failure, plain_failure
 from gatehouse.api.http.rsgi import ProtocolClosed
-from gatehouse.api.operation import PREFIX
+from gatehouse.api.operation_declaration import PREFIX
 from gatehouse.api.routes import Methods, Route, build_routes
 from gatehouse.api.telemetry.metrics import Metrics
 from gatehouse.auth.audit import Event

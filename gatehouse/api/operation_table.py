@@ -20,8 +20,8 @@ from gatehouse.api.console.online_users import OnlineUsersEndpoint
 from gatehouse.api.console.profile_page import ProfileEndpoints
 from gatehouse.api.console.role_page import RoleEndpoints
 from gatehouse.api.console.side_menu import SideMenuEndpoint
+from gatehouse.api.console.user_import_and_export import UserSheetEndpoints
 from gatehouse.api.console.user_page import UserEndpoints
-from gatehouse.api.console.user_sheets import UserSheetEndpoints
 from gatehouse.api.login.captcha import CaptchaEndpoint
 from gatehouse.api.login.forced_enrolment import ForcedEnrolmentEndpoints
 from gatehouse.api.login.passkey_login import PasskeyLoginEndpoints
@@ -29,7 +29,7 @@ from gatehouse.api.login.password_links import PasswordLinkEndpoints
 from gatehouse.api.login.password_login import PasswordLoginEndpoint
 from gatehouse.api.login.qr_login import QrLoginEndpoints
 from gatehouse.api.login.refresh_and_logout import RefreshAndLogoutEndpoints
-from gatehouse.api.operation import Operation, operations_of
+from gatehouse.api.operation_declaration import Operation, operations_of
 from gatehouse.api.own_account.current_user import CurrentUserEndpoint
 from gatehouse.api.own_account.own_passkeys import PasskeyEndpoints
 from gatehouse.api.own_account.own_password import OwnPasswordEndpoint

@@ -1,4 +1,4 @@
-"""From a path and a method to an endpoint. `operation.py` says how an operation is declared.
+"""From a path and a method to an endpoint. `operation_declaration.py` says how an operation is declared.
 
 Paths without parameters are one lookup in a dictionary. The others, such as `users/{id}/form`, are found by walking a
 tree of segments; a literal segment goes before a parameter. `app.py` dispatches, and checks the perms.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatehouse.api.description.openapi_endpoint import OpenApiEndpoint
 from gatehouse.api.http.request import BODY_LIMIT
 from gatehouse.api.login.captcha import CaptchaEndpoint
-from gatehouse.api.operation import PATH_VALUE, operations_of
+from gatehouse.api.operation_declaration import PATH_VALUE, operations_of
 from gatehouse.api.operation_table import endpoint_classes
 from gatehouse.api.other_services.ended_session_events import EndedSessionsEndpoints
 from gatehouse.api.other_services.health import HealthEndpoints
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from gatehouse.api.http.response import Response
-    from gatehouse.api.operation import Operation
+    from gatehouse.api.operation_declaration import Operation
     from gatehouse.api.telemetry.metrics import Metrics, OperationMetrics
     from gatehouse.auth.login.captcha.image import CaptchaRenderer
     from gatehouse.composition import Service

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.perms import is_administrator_role
+from gatehouse.management.account_changes import AccountChanges
 from gatehouse.management.activity_log import ActivityLog
-from gatehouse.management.change_consequences import AccountChanges
 from gatehouse.management.departments import DepartmentChanges
 from gatehouse.management.live_sessions import LiveSessions
 from gatehouse.management.locked_names import Lockouts

@@ -18,8 +18,8 @@ from gatehouse.stores.database.row_changes import set_columns, without_same
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gatehouse.management.account_changes import AccountChanges
     from gatehouse.management.authority import Actor
-    from gatehouse.management.change_consequences import AccountChanges
     from gatehouse.stores.database.departments import DepartmentChange, NewDepartment
 
 

@@ -23,8 +23,8 @@ from gatehouse.stores.database.row_changes import applied
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from gatehouse.management.account_changes import AccountChanges
     from gatehouse.management.authority import Actor
-    from gatehouse.management.change_consequences import AccountChanges
     from gatehouse.stores.database.menus import MenuChange
 
 LAYOUT = "Layout"

@@ -18,8 +18,8 @@ from gatehouse.stores.errors import Missing
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from gatehouse.management.account_changes import AccountChanges
     from gatehouse.management.authority import Actor
-    from gatehouse.management.change_consequences import AccountChanges
     from gatehouse.stores.database.account_transactions import AccountTransaction, StoredRole
     from gatehouse.stores.database.roles import NewRole, RoleChange
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.audit import ClientInfo
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.management.change_consequences import AccountChanges, Change
+    from gatehouse.management.account_changes import AccountChanges, Change
     from gatehouse.stores.database.account_transactions import (
         AccountTransaction,
         AccountTransactions,

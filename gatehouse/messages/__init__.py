@@ -2,11 +2,11 @@
 
 en.json       English: the default, and what the command line prints
 zh.json       Chinese
-catalogue.py  finds a sentence by its code, and fills in the values
+sentences.py  finds a sentence by its code, and fills in the values
 
 A new language is one new file.
 """
 
-from gatehouse.messages.catalogue import DEFAULT, Message, in_language, languages, message, section
+from gatehouse.messages.sentences import DEFAULT, Message, in_language, languages, message, section
 
 __all__ = ["DEFAULT", "Message", "in_language", "languages", "message", "section"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gatehouse.messages.catalogue import Message, message
+from gatehouse.messages.sentences import Message, message
 
 
 def wait(seconds: float) -> Message:

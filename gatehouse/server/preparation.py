@@ -9,9 +9,9 @@ from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.passwords.password_policy import password_problem
 from gatehouse.common.logs import log
 from gatehouse.composition import open_database
+from gatehouse.management.account_upgrade import add_current_perm_names
 from gatehouse.management.bootstrap import ADMIN_USERNAME, bootstrap
 from gatehouse.management.default_menus import create_default_menus
-from gatehouse.management.release_upgrade import add_current_perm_names
 from gatehouse.settings import SettingsError
 from gatehouse.settings.master_secret import make_secret, read_secrets
 from gatehouse.stores.database import migrate

@@ -3,7 +3,7 @@
 JSON Lines: one object a line, its `type` department, role, menu, user or factor (user if there is none). CSV: users
 only, a line with the names of the columns first; roles are separated by spaces. Both in UTF-8. A password appears as
 its hash, a second factor as it is sealed, and both only if they were asked for. The sheet of the console, xlsx or CSV,
-is read only (`user_sheet.py`).
+is read only (`user_sheet_reader.py`).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from gatehouse.transfer.import_rows import (
     SourceRole,
     SourceUser,
 )
-from gatehouse.transfer.user_sheet import is_header, read_user_sheet
+from gatehouse.transfer.user_sheet_reader import is_header, read_user_sheet
 from gatehouse.transfer.xlsx import SheetInvalid
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from msgspec import UNSET
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
 from gatehouse.common.os_user import os_user
+from gatehouse.management.account_changes import EndedUser, StateUpdate, new_delivery
 from gatehouse.management.authority import IMPORT_ADDRESS
 from gatehouse.management.bootstrap import is_replaceable_admin
-from gatehouse.management.change_consequences import EndedUser, StateUpdate, new_delivery
 from gatehouse.stores.database.audit_trail import AuditEntry
 from gatehouse.stores.database.departments import Department, DepartmentChange, Departments
 from gatehouse.stores.database.import_batches import AddedUser, Batch, ChangedUser, ImportBatches

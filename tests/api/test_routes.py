@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.routes import Route, Routes, parameter_names
 from gatehouse.api.telemetry.metrics import OperationMetrics

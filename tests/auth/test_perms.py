@@ -17,7 +17,7 @@ from gatehouse.auth.perms import (
     lacking_perms,
     names_of,
 )
-from gatehouse.management.release_upgrade import add_current_perm_names
+from gatehouse.management.account_upgrade import add_current_perm_names
 from gatehouse.stores.database.account_transactions import AccountTransactions
 from gatehouse.stores.database.roles import DataScope
 from gatehouse.stores.database.users import NewUser

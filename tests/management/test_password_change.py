@@ -14,7 +14,7 @@ import pytest
 
 from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
-from gatehouse.management.change_consequences import AccountChanges
+from gatehouse.management.account_changes import AccountChanges
 from gatehouse.stores.database.users import NewUser
 from gatehouse.stores.errors import StoreUnavailable
 from tests.support.conversation import LOGIN, assert_failure, bearer, credentials, login

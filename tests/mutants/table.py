@@ -41,7 +41,7 @@ CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
 SECOND_FACTOR = "gatehouse/auth/login/second_factor_step.py"
 LOCKOUT = "gatehouse/auth/limits/lockout.py"
-ACCOUNT_CHANGE = "gatehouse/management/change_consequences.py"
+ACCOUNT_CHANGE = "gatehouse/management/account_changes.py"
 USERS = "gatehouse/management/users.py"
 APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
@@ -342,10 +342,12 @@ PROOFS_AND_TRACES = (
     ),
     Mutant(
         "a sheet is authorised again when its turn comes",
-        "gatehouse/api/console/user_sheets.py",
+        "gatehouse/api/console/user_import_and_export.py",
         '            principal = await self._authorize_again(request, "sys:user:import")\n',
         "            principal = _principal\n",
-        ("tests/api/console/test_user_sheets.py::test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody",),
+        (
+            "tests/api/console/test_user_import_and_export.py::test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody",
+        ),
     ),
 )
 

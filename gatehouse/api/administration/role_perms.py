@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gatehouse.api.actor import actor_of
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.perms import ADMIN_PERMS, names_of
 from gatehouse.stores.errors import LastAdministrator, Missing

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from gatehouse.api.actor import actor_of
 from gatehouse.api.console.shared_types import IdNumber
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.api.own_account.session_data import EndedData, SessionData, session_fields
 from gatehouse.auth import refusals
 from gatehouse.management.live_sessions import SessionPage

@@ -9,7 +9,7 @@ from msgspec import Struct
 from gatehouse.api.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.api.own_account.own_second_factor import SecondFactorData, second_factor_data
 from gatehouse.api.time_format import iso_time
 from gatehouse.auth import refusals

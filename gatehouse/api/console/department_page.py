@@ -12,7 +12,7 @@ from gatehouse.api.console.dates_and_ids import console_time, parse_id
 from gatehouse.api.console.shared_types import Id, Number, OptionData
 from gatehouse.api.console.trees import tree
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 from gatehouse.stores.database.departments import DepartmentChange, NewDepartment
 from gatehouse.stores.database.row_changes import applied

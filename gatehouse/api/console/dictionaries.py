@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.messages import section
 

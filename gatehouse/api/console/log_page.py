@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 from gatehouse.api.console.dates_and_ids import console_time, parse_day, span
 from gatehouse.api.console.shared_types import OptionData, Page, PageQuery
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth.audit import Event
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 from gatehouse.common.user_agent import browser_name, system_name

@@ -14,7 +14,7 @@ from gatehouse.api.console.menu_data import MenuBody, MenuForm, MenuOptionsQuery
 from gatehouse.api.console.shared_types import Id, OptionData
 from gatehouse.api.console.trees import tree
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.auth.sessions.console_versions import ConsoleVersion

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gatehouse.api.console.shared_types import Page, PageQuery
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 
 if TYPE_CHECKING:

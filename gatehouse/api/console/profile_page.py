@@ -10,7 +10,7 @@ from gatehouse.api.actor import actor_of
 from gatehouse.api.console.dates_and_ids import console_time, number
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import Password
-from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.refusals import ConfirmationDiffers, CredentialsWrong, OldPasswordWrong
 from gatehouse.stores.database.row_changes import unset_if_none

@@ -15,7 +15,7 @@ from gatehouse.api.console.shared_types import (
     PageQuery,
 )
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 from gatehouse.management.authority import grant_of, lack_to_grant
 from gatehouse.messages import section

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.management.menus import IFRAME, LAYOUT, visible_menus, with_parents
 from gatehouse.messages import section
 from gatehouse.stores.database.menus import Menu, MenuType

@@ -12,7 +12,7 @@ from gatehouse.api.console.dictionaries import gender_label
 from gatehouse.api.console.shared_types import OptionData, Page
 from gatehouse.api.console.user_data import NewUserBody, ResetQuery, UserBody, UserForm, UserQuery, UserRow
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Alias, Operation
+from gatehouse.api.operation_declaration import Alias, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed

@@ -9,7 +9,7 @@ import msgspec
 
 from gatehouse.api.error_catalogue import CATALOGUE, SUCCESS, ErrorEntry
 from gatehouse.api.login.password_login import LoginBody
-from gatehouse.api.operation import JSON, PATH_VALUE, Operation
+from gatehouse.api.operation_declaration import JSON, PATH_VALUE, Operation
 from gatehouse.api.operation_table import operations
 from gatehouse.messages import message
 from gatehouse.version import __version__

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import OtpCode
-from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.auth import refusals
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from gatehouse.api.http.request import Request, either
 from gatehouse.api.login.credential_types import OtpCode, Password
 from gatehouse.api.login.token_data import TokenData, tokens_response
-from gatehouse.api.operation import JSON, MULTIPART, URLENCODED, Limit, Operation
+from gatehouse.api.operation_declaration import JSON, MULTIPART, URLENCODED, Limit, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.login.login import LoginForm
 from gatehouse.auth.login_name import LoginName

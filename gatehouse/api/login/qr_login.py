@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.token_data import TokenData, tokens_response
-from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.api.time_format import iso_time
 from gatehouse.auth import refusals
 from gatehouse.auth.login.qr_login import TICKET_SECONDS

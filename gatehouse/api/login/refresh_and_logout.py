@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from gatehouse.api.http.request import Request, either
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.token_data import TokenData, tokens_response
-from gatehouse.api.operation import JSON, MULTIPART, URLENCODED, Alias, Limit, Operation
+from gatehouse.api.operation_declaration import JSON, MULTIPART, URLENCODED, Alias, Limit, Operation
 from gatehouse.auth.refusals import FieldMissing, RefreshTokenInvalid
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.passkey_login import CEREMONY_REFUSALS, Base64Url, CeremonyData
-from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.api.own_account.factor_change_proof import PROOF_REFUSALS, ProofBody, proof_of
 from gatehouse.api.time_format import iso_time
 from gatehouse.stores.errors import Duplicate, InUse, Missing

@@ -9,7 +9,7 @@ from msgspec import Struct
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import OtpCode, Password
 from gatehouse.api.login.forced_enrolment import NewTotpData, RecoveryCodesData, qr_picture
-from gatehouse.api.operation import Limit, Operation
+from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.api.own_account.factor_change_proof import PROOF_REFUSALS, ProofBody, proof_of
 from gatehouse.api.own_account.own_passkeys import PasskeyData, passkey_data
 from gatehouse.auth import refusals

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gatehouse.api.http.response import Response, success
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.api.own_account.session_data import EndedData, SessionData, session_fields
 from gatehouse.auth.refusals import NoSuchSession
 

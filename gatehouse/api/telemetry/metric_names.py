@@ -1,6 +1,6 @@
 """The metrics: their names, and what each means.
 
-Names are added, never renamed. `metrics.py` counts, `exposition.py` writes them in the form of Prometheus.
+Names are added, never renamed. `metrics.py` counts, `prometheus_format.py` writes them in the form of Prometheus.
 """
 
 # `docs/observing.md` describes each of them; a test fails when one is missing there.

@@ -113,7 +113,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """Everything in the format that Prometheus reads."""
-        from gatehouse.api.telemetry.exposition import exposition  # noqa: PLC0415 - saves memory in workers that are not asked
+        from gatehouse.api.telemetry.prometheus_format import exposition  # noqa: PLC0415 - saves memory in workers that are not asked
 
         others = [read(file) for file in worker_files(self._file.parent) if file != self._file] if self._file else []
         return exposition([self.counts(), *others])
@@ -123,7 +123,7 @@ class Metrics:
         address = self._service.settings.metrics
         if self._serving or self._file is None or address in {"on", "off"}:
             return
-        from gatehouse.api.telemetry.exposition import serve  # noqa: PLC0415 - as above
+        from gatehouse.api.telemetry.prometheus_format import serve  # noqa: PLC0415 - as above
 
         host, _, port = address.rpartition(":")
         self._serving = serve(host.strip("[]"), int(port), self._file.parent)

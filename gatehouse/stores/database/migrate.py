@@ -1,6 +1,6 @@
 """Migrates the accounts database to the schema of this release, once, however many processes try at the same time.
 
-What each release changes is in `migrations/versions/`; `management/release_upgrade.py` does what needs the rules.
+What each release changes is in `migrations/versions/`; `management/account_upgrade.py` does what needs the rules.
 """
 
 from __future__ import annotations

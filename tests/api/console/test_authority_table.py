@@ -11,7 +11,7 @@ import httpx
 import jwt
 import pytest
 
-from gatehouse.api.operation import Group
+from gatehouse.api.operation_declaration import Group
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.perms import names_of
 from gatehouse.management.authority import OPERATOR, RoleGrant
@@ -19,12 +19,12 @@ from gatehouse.messages import section
 from gatehouse.stores.database.menus import Menu, MenuType
 from gatehouse.stores.database.roles import NewRole
 from gatehouse.stores.database.users import NewUser
-from gatehouse.transfer import user_sheet
+from gatehouse.transfer import user_sheet_reader as user_sheet
 from gatehouse.transfer.xlsx import read_sheet
 from tests.api.console import authority_table
 from tests.api.console.authority_table import BRANCH, KINDS, PARENTS, PLACES, ROLES, SECTIONS, Call, Kind
 from tests.api.console.conftest import HASH
-from tests.api.console.test_user_sheets import XLSX, sheet
+from tests.api.console.test_user_import_and_export import XLSX, sheet
 from tests.support.accounts import Accounts
 from tests.support.conversation import bearer, login
 from tests.support.local import Local

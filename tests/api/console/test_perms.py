@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gatehouse.api.operation import Group, Operation
+from gatehouse.api.operation_declaration import Group, Operation
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.database.users import NewUser

@@ -12,7 +12,7 @@ from gatehouse.stores.database.roles import DataScope
 from gatehouse.stores.database.users import NewUser
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_menus import menu_called
-from tests.api.console.test_user_sheets import sheet, upload
+from tests.api.console.test_user_import_and_export import sheet, upload
 from tests.api.console.test_users import NEW_PASSWORD, id_of, role_id
 from tests.support.inprocess import InProcess
 

@@ -12,7 +12,7 @@ import schemathesis.specs.openapi.checks as openapi_checks
 from hypothesis import HealthCheck, assume, given, settings
 from schemathesis.core.parameters import ParameterLocation
 
-from gatehouse.api.operation import Operation
+from gatehouse.api.operation_declaration import Operation
 from gatehouse.api.operation_table import OPERATIONS
 from tests.api.description.adapter import LocalAdapter
 from tests.support.conversation import bearer, login

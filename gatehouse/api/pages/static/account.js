@@ -1,11 +1,11 @@
 // The account page: it loads what there is to show, and leaves when the session is over.
 
-import { loadFactor, prepareFactor } from "./factor.js";
-import { loadLogins, prepareLogins } from "./logins.js";
+import { loadFactor, prepareFactor } from "./account-factor.js";
+import { loadLogins, prepareLogins } from "./account-logins.js";
 import { prepareLogout } from "./logout.js";
-import { prepareChange } from "./password.js";
-import { loadProfile, prepareProfile } from "./profile.js";
-import { loadSessions, prepareSessions } from "./sessions.js";
+import { prepareChange } from "./account-password.js";
+import { loadProfile, prepareProfile } from "./account-profile.js";
+import { loadSessions, prepareSessions } from "./account-sessions.js";
 import { held, keepFresh, leave, onTokens } from "./tokens.js";
 import { known, say } from "./words.js";
 import "./preferences.js";

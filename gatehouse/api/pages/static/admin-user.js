@@ -1,6 +1,6 @@
 // One user: the form to add or change it.
 
-import { accessButtons, firstLink } from "./admin-access.js";
+import { accessButtons, firstLink } from "./admin-user-access.js";
 import { attempt, choices, control, formDialog } from "./admin-forms.js";
 import { confirmed, open } from "./dialog.js";
 import { make } from "./dom.js";

@@ -1,6 +1,6 @@
 // Try an operation: what is sent can be edited, what comes back is shown whole, a captcha as the picture it is.
 
-import { forget, kept, learn, onKept } from "./docs-kept.js";
+import { forget, kept, learn, onKept } from "./docs-next-request.js";
 import { fields } from "./docs-schema.js";
 import { make } from "./dom.js";
 import { ROOT } from "./urls.js";

@@ -1,6 +1,6 @@
 // The API page, made from openapi.json: what each operation takes and returns, each way it fails, and a try.
 
-import { onKept } from "./docs-kept.js";
+import { onKept } from "./docs-next-request.js";
 import { answerFields, parameterRow, requestFields, resolve, useComponents } from "./docs-schema.js";
 import { showAs, tryIt } from "./docs-try.js";
 import { make, prose } from "./dom.js";

@@ -1,6 +1,6 @@
 """What release 0.2 adds: menus, data scopes, second factors, login statistics, key algorithms, nodes.
 
-`management/release_upgrade.py` adds the newer names of perms afterwards.
+`management/account_upgrade.py` adds the newer names of perms afterwards.
 """
 
 import sqlalchemy as sa

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import pytest
 
 import gatehouse.version
-from gatehouse.api.console.user_sheets import EXPORTED
+from gatehouse.api.console.user_import_and_export import EXPORTED
 from gatehouse.api.error_catalogue import CATALOGUE
 from gatehouse.api.http import response
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import Need, PasswordProblem
 from gatehouse.management.activity_log import Way
 from gatehouse.management.default_menus import default_menus
-from gatehouse.messages import catalogue, in_language, languages, message, section
+from gatehouse.messages import in_language, languages, message, section, sentences
 from gatehouse.settings.settings import setting_fields
 from gatehouse.stores.database.menus import MenuType
 from gatehouse.stores.database.roles import DataScope
@@ -96,17 +96,17 @@ def same_values(translated: str, english: str) -> bool:
     )
 
 
-def sentences(language: str) -> dict[str, str]:
-    content = json.loads((catalogue.FOLDER / f"{language}.json").read_bytes())
+def sentences_of(language: str) -> dict[str, str]:
+    content = json.loads((sentences.FOLDER / f"{language}.json").read_bytes())
     return {f"{name}.{code}": sentence for name, codes in content.items() for code, sentence in codes.items()}
 
 
-ENGLISH = sentences("en")
+ENGLISH = sentences_of("en")
 
 
 @pytest.mark.parametrize("language", languages())
 def test_a_language_has_every_sentence_with_the_same_values(language: str) -> None:
-    translated = sentences(language)
+    translated = sentences_of(language)
     assert list(translated) == list(ENGLISH)
     assert {code for code in ENGLISH if not same_values(translated[code], ENGLISH[code])} == set()
     assert [code for code, sentence in translated.items() if not sentence.strip()] == []
@@ -169,20 +169,20 @@ def test_values_are_filled_in() -> None:
 
 
 def forget_languages() -> None:
-    for cached in (catalogue.languages, catalogue._sections, response._language_of):
+    for cached in (sentences.languages, sentences._sections, response._language_of):
         cached.cache_clear()
 
 
 @pytest.fixture
 def with_german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder = tmp_path / "messages"
-    shutil.copytree(catalogue.FOLDER, folder)
+    shutil.copytree(sentences.FOLDER, folder)
     content = json.loads((folder / "en.json").read_bytes())
     content["language"] = {"tag": "de-DE", "name": "Deutsch"}
     content["errors"]["CredentialsWrong"] = "Name oder Passwort falsch"
     content["pages"]["login.title"] = "Anmelden"
     (folder / "de.json").write_text(json.dumps(content))
-    monkeypatch.setattr(catalogue, "FOLDER", folder)
+    monkeypatch.setattr(sentences, "FOLDER", folder)
     forget_languages()
     yield
     monkeypatch.undo()

@@ -1,7 +1,7 @@
 // The profile: who this is, and what they may do.
 
 import { ROOT } from "./urls.js";
-import { editProfile } from "./profile-edit.js";
+import { editProfile } from "./account-profile-edit.js";
 import { ask } from "./tokens.js";
 import { say } from "./words.js";
 

@@ -2,7 +2,7 @@
 
 import { confirmed } from "./dialog.js";
 import { make } from "./dom.js";
-import { loadSessions } from "./sessions.js";
+import { loadSessions } from "./account-sessions.js";
 import { ago, date, device } from "./times.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";

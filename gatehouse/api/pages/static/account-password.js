@@ -1,7 +1,7 @@
 // Changing one's own password.
 
 import { busy, clear, complain, complainInWords, complete, countDown, prepare } from "./fields.js";
-import { loadSessions } from "./sessions.js";
+import { loadSessions } from "./account-sessions.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { known } from "./words.js";

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from openpyxl import Workbook, load_workbook
 
-from gatehouse.api.console import user_sheets
+from gatehouse.api.console import user_import_and_export as user_sheets
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer import xlsx_subprocess as xlsx_process
-from gatehouse.transfer.user_sheet import read_user_sheet
+from gatehouse.transfer.user_sheet_reader import read_user_sheet
 from gatehouse.transfer.xlsx import ROWS_MAX, UNCOMPRESSED_MAX, SheetInvalid, read_sheet, write_sheet
 from tests.api.console.conftest import HASH, Console
 from tests.api.console.test_users import id_of

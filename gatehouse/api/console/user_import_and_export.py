@@ -15,7 +15,7 @@ from gatehouse.api.console.user_page import user_filter
 from gatehouse.api.error_catalogue import SUCCESS
 from gatehouse.api.http.fair_lock import FairLock
 from gatehouse.api.http.response import Response, raw_response, success
-from gatehouse.api.operation import MULTIPART, Operation
+from gatehouse.api.operation_declaration import MULTIPART, Operation
 from gatehouse.auth import refusals
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import allows
@@ -25,7 +25,7 @@ from gatehouse.stores.database.import_batches import ImportBatches
 from gatehouse.stores.database.users import name_key
 from gatehouse.stores.errors import Duplicate, Missing
 from gatehouse.transfer.import_plan import Context, UserPlanner
-from gatehouse.transfer.user_sheet import COLUMNS, header, read_user_sheet
+from gatehouse.transfer.user_sheet_reader import COLUMNS, header, read_user_sheet
 from gatehouse.transfer.xlsx import FILE_MAX, SheetInvalid, write_sheet
 
 if TYPE_CHECKING:
