@@ -27,16 +27,22 @@ CONNECTIONS = 16
 DRAIN_SECONDS = 1.5  # hashes that are still queued would cost the next one, on the same core
 LOGINS = 4000  # more than a round can use: each needs a captcha of its own
 
+Hit = Callable[[], Load]
+Prepare = Callable[[], Hit]  # what a round needs is made before its time counts
+
 
 class Round(NamedTuple):
     load: Load
     cpu_us: float
 
 
-def measured(subject: Subject, seconds: float, hit: Callable[[], Load]) -> Round:
+def measured(subject: Subject, seconds: float, prepare: Prepare) -> Round:
+    hit = prepare()
     before = _cpu_seconds(subject)
     load = hit()
     used = _cpu_seconds(subject) - before
+    if not load.rate:
+        raise SystemExit(f"not one answer in {seconds:g} s: the machine is too busy to measure, or --seconds too few")
     time.sleep(DRAIN_SECONDS)
     return Round(load, used * 1e6 / (load.rate * seconds))
 
@@ -45,22 +51,17 @@ def _cpu_seconds(subject: Subject) -> float:
     return sum(sum(worker.cpu_times()[:2]) for worker in subject.running.workers())
 
 
-def operations(subject: Subject, folder: Path, seconds: float) -> dict[str, Callable[[], Load]]:
+def operations(subject: Subject, folder: Path, seconds: float) -> dict[str, Prepare]:
     headers = subject.bearer()
 
-    def login() -> Load:
-        script = subject.login_script(folder, LOGINS)
-        return wrk(subject.url(LOGIN), seconds=seconds, connections=CONNECTIONS, script=script)
-
-    def refresh() -> Load:
-        script = subject.refresh_script(folder, CONNECTIONS + 4)
-        return wrk(subject.url(REFRESH), seconds=seconds, connections=CONNECTIONS, script=script)
+    def with_script(path: str, script: Path) -> Hit:
+        return lambda: wrk(subject.url(path), seconds=seconds, connections=CONNECTIONS, script=script)
 
     return {
-        "users/me": lambda: wrk(subject.url(ME), seconds=seconds, headers=headers),
-        "captcha": lambda: wrk(subject.url(CAPTCHA), seconds=seconds),
-        "refresh": refresh,
-        "login": login,
+        "users/me": lambda: lambda: wrk(subject.url(ME), seconds=seconds, headers=headers),
+        "captcha": lambda: lambda: wrk(subject.url(CAPTCHA), seconds=seconds),
+        "refresh": lambda: with_script(REFRESH, subject.refresh_script_of_logins(folder, CONNECTIONS + 4)),
+        "login": lambda: with_script(LOGIN, subject.login_script(folder, LOGINS)),
     }
 
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.growth [--seconds 2]
 
-The median of three rounds each. Everything else stays as it is in `benchmarks.speed`. `benchmarks.population` goes on
-to a million of each.
+The median of three rounds each. Everything else stays as it is in `benchmarks.speed`. `benchmarks.million_users`
+goes on to a million of each.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import asyncpg
 
-from benchmarks.population import fill
+from benchmarks.million_users import fill
 from gatehouse.composition import Service
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load

@@ -72,6 +72,12 @@ class Subject:
         """Each token begins a session of its own, written straight into the state: logins would take longer."""
         return _filled(folder, "refresh.lua", TOKENS=_quoted(self.refresh_tokens(tokens)))
 
+    def refresh_script_of_logins(self, folder: Path, tokens: int) -> Path:
+        """The same with sessions of the service's own, for a release whose state has other columns than ours."""
+        with self.running.client() as client:
+            opened = [login(client)["refreshToken"] for _ in range(tokens)]
+        return _filled(folder, "refresh.lua", TOKENS=_quoted(opened))
+
     def refresh_tokens(self, count: int) -> list[str]:
         return asyncio.run(self._open_sessions(count))
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.administration.lockouts import LockoutEndpoints
 from gatehouse.api.administration.role_perms import RolePermEndpoints
-from gatehouse.api.administration.service_status import ServiceStatusEndpoints
 from gatehouse.api.administration.session_page import LiveSessionEndpoints
+from gatehouse.api.administration.settings_and_checks import SettingsAndChecksEndpoints
 from gatehouse.api.administration.user_credentials import UserCredentialEndpoints
 from gatehouse.api.console.department_page import DepartmentEndpoints
 from gatehouse.api.console.dictionaries import DictionaryEndpoints
@@ -79,7 +80,8 @@ CONSOLE: EndpointClasses = (
     RolePermEndpoints,
     LiveSessionEndpoints,
     UserCredentialEndpoints,
-    ServiceStatusEndpoints,
+    SettingsAndChecksEndpoints,
+    LockoutEndpoints,
 )
 
 

@@ -21,7 +21,7 @@ from gatehouse.api.other_services.introspection import IntrospectionEndpoint
 from gatehouse.api.other_services.published_keys import PublishedKeyEndpoints
 from gatehouse.api.pages import Pages
 from gatehouse.api.pages.avatar import AvatarEndpoint
-from gatehouse.api.resource import resources_of
+from gatehouse.api.resource_declaration import resources_of
 from gatehouse.api.telemetry.metrics_endpoint import MetricsEndpoint
 
 if TYPE_CHECKING:

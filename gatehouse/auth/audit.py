@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gatehouse.auth.audit_aggregates import Aggregate, Aggregates
 from gatehouse.auth.audit_writer import AuditWriter
+from gatehouse.auth.counted_audit_events import Aggregate, Aggregates
 from gatehouse.common.logs import log
 from gatehouse.common.user_agent import USER_AGENT_MAX_LENGTH
 from gatehouse.stores.database.audit_trail import AuditEntry, AuditTrail

@@ -36,7 +36,7 @@ async def list_(service: Service, *, as_json: bool) -> None:
     columns = {"name": "NAME", "place": "PLACE", "failures": "FAILURES", "until": "UNTIL"}
     found = [
         {"name": each.name, "place": each.source, "failures": each.failures, "until": Moment(each.until)}
-        for each in await service.management.locked_names.all()
+        for each in await service.management.lockouts.all()
     ]
     output.records(found, columns, as_json=as_json, nothing="No name is locked.")
 
@@ -51,6 +51,6 @@ async def lift(service: Service, name: str) -> None:
     Example:
       gatehouse limit lift ann
     """
-    if not await service.management.locked_names.lift(OPERATOR, name):
+    if not await service.management.lockouts.lift(OPERATOR, name):
         return echo(f"{name} is not locked.")
     return echo(f"Unlocked {name}.")

@@ -9,7 +9,7 @@ from gatehouse.management.account_changes import AccountChanges
 from gatehouse.management.activity_log import ActivityLog
 from gatehouse.management.departments import DepartmentChanges
 from gatehouse.management.live_sessions import LiveSessions
-from gatehouse.management.locked_names import Lockouts
+from gatehouse.management.lockouts import Lockouts
 from gatehouse.management.menus import MenuChanges
 from gatehouse.management.password_links import PasswordLinks
 from gatehouse.management.roles import RoleChanges
@@ -59,7 +59,7 @@ class ManagementParts:
         self.user_factors = FactorAdministration(
             factors=stores.factors, passkeys=stores.passkeys, users=stores.users, changes=self.user_changes
         )
-        self.locked_names = Lockouts(
+        self.lockouts = Lockouts(
             lockout=shared.lockout, users=stores.users, changes=self.user_changes, sessions=sessions, audit=audit
         )
         self.live_sessions = LiveSessions(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatehouse.auth import audit_aggregates, audit_writer
+from gatehouse.auth import audit_writer, counted_audit_events
 from gatehouse.auth.audit import REASONS, ClientInfo, Event, SessionEndReason
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.stores.database.audit_trail import AuditEntry
@@ -284,7 +284,7 @@ def test_made_up_captchas_and_wrong_answers_are_aggregated_too(gatehouse: InProc
 
 
 def test_an_interval_ends_by_itself(gatehouse: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_aggregates, "AGGREGATE_SECONDS", 0.05)
+    monkeypatch.setattr(counted_audit_events, "AGGREGATE_SECONDS", 0.05)
     gatehouse.refresh("nonsense")
     stored = gatehouse.run(async_wait_until(gatehouse.service.stores.audit_trail.read, "the row of the interval"))
     assert [entry.reason for entry in stored] == ["not_ours"]

@@ -9,7 +9,7 @@ import msgspec
 
 from gatehouse.api.description.openapi import document
 from gatehouse.api.pages.files import StaticFile
-from gatehouse.api.resource import Resource
+from gatehouse.api.resource_declaration import Resource
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request

@@ -18,7 +18,7 @@ import msgspec
 from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import EVENT_STREAM, Response, Stream, raw_response
 from gatehouse.api.other_services.introspection import bad_request, service_key, unknown_service
-from gatehouse.api.resource import Resource
+from gatehouse.api.resource_declaration import Resource
 from gatehouse.auth.sessions.ended_sessions_feed import PAGE_SIZE, wait_for
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 

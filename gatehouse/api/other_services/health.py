@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.http.response import Response, raw_response
-from gatehouse.api.resource import Resource
+from gatehouse.api.resource_declaration import Resource
 from gatehouse.stores.errors import StoreUnavailable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import msgspec
 
 from gatehouse.api.error_catalogue import BodyTooLarge, BodyUnreadable
 from gatehouse.api.http.response import Response, raw_response
-from gatehouse.api.resource import Resource
+from gatehouse.api.resource_declaration import Resource
 from gatehouse.auth.refusals import AccessTokenInvalid
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.http.response import Response, raw_response
-from gatehouse.api.resource import Resource
+from gatehouse.api.resource_declaration import Resource
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.key_ring import JWKS_MAX_AGE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.http.response import Response, raw_response
-from gatehouse.api.resource import Resource
+from gatehouse.api.resource_declaration import Resource
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request

@@ -189,10 +189,10 @@ def test_codes_without_a_picture_lock_only_further_ones(tmp_path: Path) -> None:
         assert gatehouse.login(address=unknown, changes={"otpCode": app.code()}).status == 200
         assert with_code(codes[0], known) == "00000"
         assert with_code(codes[1], "198.51.100.7") == "A0211"
-        assert [lockout.source for lockout in gatehouse.run(gatehouse.service.management.locked_names.all())] == [
+        assert [lockout.source for lockout in gatehouse.run(gatehouse.service.management.lockouts.all())] == [
             "elsewhere (code)"
         ]
-        assert gatehouse.run(gatehouse.service.management.locked_names.lift(OPERATOR, "admin")) == 1
+        assert gatehouse.run(gatehouse.service.management.lockouts.lift(OPERATOR, "admin")) == 1
         assert with_code(codes[1], "198.51.100.7") == "00000"
 
 

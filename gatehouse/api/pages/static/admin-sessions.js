@@ -1,4 +1,4 @@
-// Sessions: who is logged in now and from where; end one, or all of a user.
+// Sessions: who is logged in now and from where; end one. `admin-user-access.js` ends all of a user.
 
 import { attempt, person, query, searchBox } from "./admin-forms.js";
 import { emptyState, failedState, waitingState } from "./admin-table.js";

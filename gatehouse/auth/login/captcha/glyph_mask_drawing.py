@@ -1,7 +1,7 @@
 """Draws the masks of the letters with Pillow.
 
 A module of its own, without NumPy: the service draws the letters at its start in another process, so that Pillow
-(6 MB) is in no worker. `glyphs` keeps what was drawn.
+(6 MB) is in no worker. `glyph_masks.py` keeps what was drawn.
 """
 
 from functools import cache

@@ -1,6 +1,6 @@
 """Everything at once: 90 % users/me, 7 % refresh, 2 % captcha, 1 % login; each beside its own times in isolation.
 
-python -m benchmarks.mixed [--rate 600] [--seconds 10] [--engines embedded,engines] [--json FILE]
+python -m benchmarks.mixed_load [--rate 600] [--seconds 10] [--engines embedded,engines] [--json FILE]
 
 Requests are sent at fixed times, whatever the answers do, and a time is counted from the moment a request was due: so a
 stall counts for everybody who came in it. In isolation an operation comes as often as it does in the mix. One core

@@ -1,4 +1,7 @@
-"""How hard the picture is to read. In a file of its own so that settings can name it without NumPy."""
+"""The names of the levels; `appearance.py` says what each looks like.
+
+In a file of its own so that settings can name one without NumPy.
+"""
 
 from enum import StrEnum
 

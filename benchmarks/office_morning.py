@@ -1,6 +1,6 @@
 """Monday, nine o'clock: everybody of an office, behind one address, logs in through nginx. Default limits.
 
-    python -m benchmarks.office [--people 1000] [--seconds 300] [--mistyping 0] [--workers 1]
+    python -m benchmarks.office_morning [--people 1000] [--seconds 300] [--mistyping 0] [--workers 1]
 
 Each person comes at a random moment, on a connection of their own: the login page, a captcha, the login, users/me. With
 `--mistyping 0.2` a fifth mistype the picture or the password first. All must be in at the first try that is right, no

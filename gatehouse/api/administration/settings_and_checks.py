@@ -1,4 +1,4 @@
-"""The status of the service, for the administration page: settings, checks, lockouts."""
+"""The settings in force and what the doctor says of this node, for the administration page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from gatehouse.api.actor import actor_of
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation_declaration import Operation
-from gatehouse.api.time_format import iso_time
-from gatehouse.auth import refusals
 from gatehouse.messages import in_language
 from gatehouse.settings import effective_settings
 from gatehouse.version import __version__
@@ -50,30 +47,9 @@ class ChecksData(Struct):
     checks: list[CheckData]
 
 
-class LockoutData(Struct):
-    """`place` is an address from which the name has logged in before, or `elsewhere`: all others.
-
-    ` (code)` behind it: the failures had a code in place of the captcha's answer, and only such logins are locked.
-    """
-
-    name: str
-    place: str
-    failures: int
-    until: str
-
-
-class LockoutsData(Struct):
-    lockouts: list[LockoutData]
-
-
-class LiftBody(Struct):
-    name: Annotated[str, Meta(min_length=1, max_length=64)]
-
-
-class ServiceStatusEndpoints:
+class SettingsAndChecksEndpoints:
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._lockouts = service.management.locked_names
 
     @Operation(
         "GET",
@@ -102,30 +78,3 @@ class ServiceStatusEndpoints:
             async for each in diagnose(self._service)
         ]
         return success(ChecksData(checks), language)
-
-    @Operation(
-        "GET",
-        "/api/v1/lockouts",
-        "Lockouts: names that are locked after failed logins",
-        perm="sys:user:list",
-        data=LockoutsData,
-    )
-    async def lockouts(self, request: Request, _principal: Principal) -> Response:
-        found = [
-            LockoutData(each.name, each.source, each.failures, iso_time(each.until))
-            for each in await self._lockouts.all()
-        ]
-        return success(LockoutsData(found), request.language)
-
-    @Operation(
-        "DELETE",
-        "/api/v1/lockouts",
-        "Unlock a name",
-        perm="sys:user:update",
-        body=LiftBody,
-        refusals=(refusals.CannotManage,),
-    )
-    async def lift_lockout(self, request: Request, principal: Principal) -> Response:
-        body = await request.fields(LiftBody)
-        await self._lockouts.lift(actor_of(request, principal), body.name)
-        return success(language=request.language)

@@ -1,6 +1,7 @@
 """A million users with a million live sessions, beside a thousand of each: does the service notice?
 
-python -m benchmarks.population [--engine embedded|engines] [--large 1000000] [--small 1000] [--rounds 5] [--json FILE]
+python -m benchmarks.million_users [--engine embedded|engines] [--large 1000000] [--small 1000] [--rounds 5]
+    [--json FILE]
 
 Fills two services, then asks them by turns for users/me and refresh. In each round a hundred people are active, drawn
 at random from the whole population, so that what differs is how much there is to look through.
