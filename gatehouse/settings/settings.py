@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gatehouse.auth.login.captcha.difficulty_levels import Difficulty
+from gatehouse.auth.login.captcha.difficulty_names import Difficulty
 from gatehouse.common.parsing import (
     Network,
     Rate,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.description.openapi import document
-from gatehouse.api.pages.files import StaticFile
+from gatehouse.api.pages.file_response import StaticFile
 from gatehouse.api.resource_declaration import Resource
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.http.response import Response
-from gatehouse.api.pages.files import StaticFile
-from gatehouse.api.pages.operator_links import insert_links
+from gatehouse.api.pages.file_response import StaticFile
+from gatehouse.api.pages.settings_filling import insert_links
 from gatehouse.api.pages.text_filling import fill
 from gatehouse.messages import languages, section
 

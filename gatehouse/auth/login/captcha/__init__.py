@@ -6,6 +6,6 @@ NumPy, so import the renderer from `gatehouse.auth.login.captcha.image`.
 
 from gatehouse.auth.login.captcha.alphabet import ALPHABET
 from gatehouse.auth.login.captcha.challenge import LENGTH, Challenge, Challenges
-from gatehouse.auth.login.captcha.difficulty_levels import Difficulty
+from gatehouse.auth.login.captcha.difficulty_names import Difficulty
 
 __all__ = ["ALPHABET", "LENGTH", "Challenge", "Challenges", "Difficulty"]

@@ -8,7 +8,7 @@ what is whole, black or white; and a curve with a rim, which the eye sees as lyi
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gatehouse.auth.login.captcha.difficulty_levels import Difficulty
+from gatehouse.auth.login.captcha.difficulty_names import Difficulty
 
 Range = tuple[float, float]
 

@@ -18,7 +18,7 @@ from gatehouse.auth.login.captcha.canvas import (
     stripes,
     waves,
 )
-from gatehouse.auth.login.captcha.difficulty_levels import Difficulty
+from gatehouse.auth.login.captcha.difficulty_names import Difficulty
 from gatehouse.auth.login.captcha.letter_row import RANDOMS_PER_LETTER, Row, arrange, draw
 
 _HATCHINGS: Final = 8  # directions of stripes to choose from; each takes 400 KB

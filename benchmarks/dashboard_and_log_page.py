@@ -1,7 +1,7 @@
 """The console's dashboard and log page beside a million rows: what each call costs, on one core.
 
-    python -m benchmarks.console_log                 a million logins counted by day, a million audit events
-    python -m benchmarks.console_log --rows 100000   fewer
+    python -m benchmarks.dashboard_and_log_page                 a million logins counted by day, a million audit events
+    python -m benchmarks.dashboard_and_log_page --rows 100000   fewer
 
 Through the whole application on the embedded default, CPU time of this process; the server's own share is left out.
 """

@@ -1,6 +1,6 @@
 """What the pages cost a reader: bytes of each, first paint, and the users page of /admin with many users.
 
-    python -m benchmarks.page_speed [--users 50000] [--rounds 7]
+    python -m benchmarks.own_pages [--users 50000] [--rounds 7]
 
 Chromium and the service share the machine; nothing is cached. Times are those that the browser measures: first paint
 from the start of the navigation, the list and each search until its rows are on the page.
