@@ -113,10 +113,10 @@ class Metrics:
 
     def text(self) -> bytes:
         """Everything in the format that Prometheus reads."""
-        from gatehouse.api.telemetry.prometheus_format import exposition  # noqa: PLC0415 - saves memory in workers that are not asked
+        from gatehouse.api.telemetry.prometheus_format import in_prometheus_format  # noqa: PLC0415 - saves memory in workers that are not asked
 
         others = [read(file) for file in worker_files(self._file.parent) if file != self._file] if self._file else []
-        return exposition([self.counts(), *others])
+        return in_prometheus_format([self.counts(), *others])
 
     def _serve_if_free(self) -> None:
         """The first worker to bind the address serves the metrics; if it dies, another takes over."""

@@ -32,7 +32,7 @@ class _WorkersCollector(Collector):
         return _metrics(self._read())
 
 
-def exposition(workers: list[WorkerCounts]) -> bytes:
+def in_prometheus_format(workers: list[WorkerCounts]) -> bytes:
     return generate_latest(_WorkersCollector(lambda: workers))
 
 

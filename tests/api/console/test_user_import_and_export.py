@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook, load_workbook
 
-from gatehouse.api.console import user_import_and_export as user_sheets
+from gatehouse.api.console import user_import_and_export
 from gatehouse.stores.database.users import NewUser
 from gatehouse.transfer import xlsx_subprocess as xlsx_process
 from gatehouse.transfer.user_sheet_reader import read_user_sheet
@@ -166,7 +166,7 @@ def test_whoever_loses_the_right_while_the_sheet_waits_adds_nobody(
         asyncio.run_coroutine_threadsafe(work, gatehouse.loop).result()
         return read(content)
 
-    monkeypatch.setattr(user_sheets, "read_user_sheet", slow_read)
+    monkeypatch.setattr(user_import_and_export, "read_user_sheet", slow_read)
     assert upload(clerk, sheet(["ann", "Ann", "", "", "", "", ""])).code == code
     assert console.get("users", pageNum=1, pageSize=10, keywords="ann")["total"] == 0
 
