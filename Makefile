@@ -110,10 +110,12 @@ lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with has
 	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK) -o requirements/build.txt
 	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) --extra otel packages/python/pyproject.toml --extra httpx --group build --group dev $(LOCK) \
 	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml --extra ldap $(LOCK) -c requirements/run.txt | \
+	  awk '/^[^ #]/ { found = /^bonsai==/ } found && !/^ *#/' > requirements/ldap.txt
 	{ echo "# The installer itself; \`make lock\` copies it out of dev.txt."; \
 	  awk '/^[^ #]/ { found = /^uv==/ } found && !/^ *#/' requirements/dev.txt; } > requirements/uv.txt
 
-SERVER = pyproject.toml --extra postgres --extra redis --extra mysql
+SERVER = pyproject.toml --extra postgres --extra redis --extra mysql --extra openid
 LOCK = --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment, caches and what examples and packages built; data/ stays
@@ -147,7 +149,9 @@ $(VENV)/run.done: requirements/run.txt requirements/build.txt pyproject.toml | $
 	$(call install,requirements/run.txt -r requirements/build.txt,-e .)
 	@touch $@
 
-$(VENV)/dev.done: requirements/dev.txt pyproject.toml packages/python/pyproject.toml | $(VENV)/pip.done
+$(VENV)/dev.done: requirements/dev.txt requirements/ldap.txt pyproject.toml packages/python/pyproject.toml | $(VENV)/pip.done
 	@echo "Installing Gatehouse and its test tools into $(VENV) ..."
 	$(call install,requirements/dev.txt,-e . -e packages/python)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/ldap.txt >/dev/null 2>&1 || \
+	  echo "bonsai cannot be built here (it needs a compiler, libldap2-dev and libsasl2-dev): the tests of directories will be left out"
 	@touch $@ $(VENV)/run.done

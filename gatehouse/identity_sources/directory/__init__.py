@@ -1,0 +1,1 @@
+"""LDAP and Active Directory. bonsai is imported by `connection.py` alone, when the first directory is opened."""
