@@ -25,6 +25,7 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import BeyondAuthority, NotAllowed, Refused
 from gatehouse.common import logs
 from gatehouse.common.logs import log
+from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreUnavailable, UnstorableValue
 
@@ -115,7 +116,7 @@ class App:
         except BeyondAuthority as refusal:
             self._record_escalation(refusal, request, principal)
             return self._failure(refusal, request)
-        except (Refused, Missing, Duplicate, InUse, UnstorableValue) as refusal:
+        except (Refused, Missing, Duplicate, InUse, UnstorableValue, SourceUnavailable) as refusal:
             return self._failure(refusal, request)
         except StoreUnavailable as outage:
             log.warning("store unavailable", request=request.id, path=request.path[:LOGGED_LENGTH], problem=str(outage))

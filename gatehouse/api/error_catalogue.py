@@ -24,6 +24,7 @@ from gatehouse.auth.refusals import (
     Refused,
     RetryLater,
 )
+from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.messages import Message, in_language, message
 from gatehouse.messages.quantities import wait
 from gatehouse.stores.errors import Duplicate, InUse, LastAdministrator, Missing, StoreUnavailable, UnstorableValue
@@ -73,6 +74,8 @@ _CODES: dict[type[Exception], tuple[int, str]] = {
     refusals.CaptchaWrong: (400, "A0240"),
     refusals.CaptchaGone: (400, "A0242"),
     refusals.CredentialsWrong: (400, "A0210"),
+    refusals.DirectoryPasswordExpired: (400, "A0210"),
+    refusals.PasswordElsewhere: (403, "A0301"),
     refusals.CodeRequired: (400, "A0220"),
     refusals.EnrolmentRequired: (400, "A0220"),
     refusals.PasskeyRequired: (400, "A0220"),
@@ -106,6 +109,7 @@ _CODES: dict[type[Exception], tuple[int, str]] = {
     MethodNotAllowed: (405, "C0113"),
     refusals.TooBusy: (503, "B0210"),
     StoreUnavailable: (503, "C0300"),
+    SourceUnavailable: (503, "C0300"),
     Exception: (500, "B0001"),
 }
 
@@ -131,7 +135,7 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
         headers.append(("enrolment-ticket", problem.ticket))
     if isinstance(problem, RetryLater):
         headers.append(("retry-after", str(max(1, math.ceil(problem.seconds)))))
-    elif isinstance(problem, StoreUnavailable):
+    elif isinstance(problem, StoreUnavailable | SourceUnavailable):
         headers.append(("retry-after", str(STORE_RETRY_AFTER_SECONDS)))
     if isinstance(problem, MethodNotAllowed):
         headers.append(("allow", problem.allowed))

@@ -70,6 +70,11 @@ class Event(StrEnum):
     KEY_ADDED = "key.added"
     KEY_RETIRED = "key.retired"
     SECRET_ROTATED = "secret.rotated"
+    SOURCE_ADDED = "source.added"
+    SOURCE_CHANGED = "source.changed"
+    SOURCE_REMOVED = "source.removed"
+    IDENTITY_LINKED = "identity.linked"
+    IDENTITY_UNLINKED = "identity.unlinked"
     SERVICE_KEY_ADDED = "service_key.added"
     SERVICE_KEY_REVOKED = "service_key.revoked"
 
@@ -87,6 +92,11 @@ class LoginFailure(StrEnum):
     SECOND_FACTOR = "second_factor"
     SECOND_FACTOR_MISSING = "second_factor_missing"
     LOCKED = "waiting"  # the tag of 0.1.0
+    DIRECTORY = "directory"  # which refuses the person: locked there, or two entries for the name
+    DIRECTORY_EXPIRED = "directory_expired"  # the password there
+    NOT_ADMITTED = "not_admitted"  # known to a source that makes no users
+    NAME_TAKEN = "name_taken"  # by another user than the person at the source
+    PROVIDER = "provider"  # whose answer cannot be accepted
 
 
 class RefreshOutcome(StrEnum):
@@ -130,6 +140,7 @@ class SessionEndReason(StrEnum):
     LIMIT = "limit"
     USER = "user"
     SECOND_FACTOR = "second_factor"  # it is required by now, and the session shows none
+    PROVIDER = "provider"  # which the session was opened with, and which has told us that it ended there
 
 
 class TicketKind(StrEnum):
@@ -138,6 +149,7 @@ class TicketKind(StrEnum):
     ENROLMENT = "enrolment"
     QR = "qr"
     PASSWORD_LINK = "password_link"
+    COMPANY = "company"  # after a login with a provider
 
 
 Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason | TicketKind

@@ -26,13 +26,14 @@ from gatehouse.auth.refusals import (
     RefreshTokenInvalid,
     StrongerLoginRequired,
 )
-from gatehouse.auth.sessions.amr import unpack_methods
+from gatehouse.auth.sessions.amr import source_of, unpack_methods
 from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatehouse.auth.factors.factor_policy import SessionPolicy
+    from gatehouse.auth.identity.directory_recheck import DirectoryRecheck
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.login import Login, LoginForm
     from gatehouse.auth.login.login_history import LoginHistory
@@ -57,6 +58,7 @@ class Authenticator:
         clock: Callable[[], float],
         access_ttl: int,
         session_policy: SessionPolicy,
+        directory_recheck: DirectoryRecheck,
     ) -> None:
         self._login = login
         self._login_history = login_history
@@ -69,6 +71,7 @@ class Authenticator:
         self._clock = clock
         self._access_ttl = access_ttl
         self._session_policy = session_policy
+        self._directory_recheck = directory_recheck
 
     async def login(self, form: LoginForm, client: ClientInfo) -> TokenSet:
         session, factor = await self._login.log_in(form, client)
@@ -82,7 +85,8 @@ class Authenticator:
             reason = LoginFailure.DISABLED if disabled else LoginFailure.SECOND_FACTOR_MISSING
             self._audit.record(Event.LOGIN_FAILED, client, user=session.user, session=session.id, reason=reason)
             raise CredentialsWrong("disabled while logging in") if disabled else StrongerLoginRequired
-        detail = {"factor": factor} if factor else None
+        facts = {"factor": factor, "source": source_of(session.proof)}
+        detail = {name: value for name, value in facts.items() if value}
         self._audit.record(Event.LOGIN, client, user=session.user, session=session.id, detail=detail)
         await self._login_history.record(session, client)
         return tokens
@@ -92,6 +96,7 @@ class Authenticator:
         if known is None:
             raise await self._refresh_failed(RefreshFailure.NOT_OURS, client)
         session_id, generation = known
+        await self._directory_recheck.check(user_of_session(session_id), client)
         await self._read_before_rotation(session_id)
         try:
             rotation = await self._sessions.refresh(session_id, generation, client)

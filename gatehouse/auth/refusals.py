@@ -79,6 +79,14 @@ class CredentialsWrong(Refused):
     """Unknown name, wrong password or disabled user: the caller cannot tell which."""
 
 
+class DirectoryPasswordExpired(CredentialsWrong):
+    """The right password, which the directory accepts no more: it must be changed there."""
+
+
+class PasswordElsewhere(Refused):
+    """A password that a directory keeps: it is changed there and not here."""
+
+
 class CodeRequired(Refused):
     """Password and captcha were right, but a code is missing or wrong."""
 

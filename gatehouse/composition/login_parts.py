@@ -11,7 +11,6 @@ from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.login_history import LoginHistory
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
-from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +44,7 @@ class LoginParts:
             lockout=shared.lockout,
             sessions=shared.sessions,
             audit=shared.audit,
-            decoy_hashes=DecoyHashes(stores.users, derive(secrets[0], "stand-ins"), shared.clock),
+            passwords=shared.identity.passwords,
             second_factor=factors.second_factor,
         )
         self.passkey = PasskeyLogin(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatehouse.auth.perms import is_administrator_role
-from gatehouse.management.account_changes import AccountChanges
 from gatehouse.management.activity_log import ActivityLog
 from gatehouse.management.departments import DepartmentChanges
+from gatehouse.management.identity_sources import SourceChanges
 from gatehouse.management.live_sessions import LiveSessions
 from gatehouse.management.lockouts import Lockouts
 from gatehouse.management.menus import MenuChanges
@@ -16,7 +15,6 @@ from gatehouse.management.roles import RoleChanges
 from gatehouse.management.self_service import SelfService
 from gatehouse.management.user_factors import FactorAdministration
 from gatehouse.management.users import UserChanges
-from gatehouse.stores.database.account_transactions import AccountTransactions
 
 if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
@@ -25,16 +23,8 @@ if TYPE_CHECKING:
 class ManagementParts:
     def __init__(self, shared: SharedParts) -> None:
         stores, sessions, audit, clock = shared.stores, shared.sessions, shared.audit, shared.clock
-        transactions = AccountTransactions(stores.database, is_administrator_role)
-        self.account_changes = AccountChanges(
-            transactions=transactions,
-            outbox=shared.outbox,
-            state=stores.state,
-            sessions=sessions,
-            audit=audit,
-            clock=clock,
-        )
-        self.user_changes = UserChanges(transactions, self.account_changes, shared.hash_pool)
+        self.account_changes = shared.account_changes
+        self.user_changes = UserChanges(shared.transactions, self.account_changes, shared.hash_pool)
         self.role_changes = RoleChanges(self.account_changes)
         self.department_changes = DepartmentChanges(self.account_changes)
         self.menu_changes = MenuChanges(self.account_changes)
@@ -69,5 +59,12 @@ class ManagementParts:
             changes=self.user_changes,
             clock=clock,
             absolute_lifetime=shared.settings.session_max,
+        )
+        self.source_changes = SourceChanges(
+            changes=self.account_changes,
+            users=self.user_changes,
+            store=stores.sources,
+            secrets=shared.identity.secrets,
+            sources=shared.identity.sources,
         )
         self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

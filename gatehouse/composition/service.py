@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.authentication import Authenticator
+from gatehouse.auth.identity.sources import RELOAD_SECONDS
 from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.auth.keys.key_rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
@@ -64,6 +65,7 @@ class Service(SharedParts):
             clock=clock,
             access_ttl=settings.access_ttl,
             session_policy=self.factors.session_policy,
+            directory_recheck=self.identity.recheck,
         )
         self.management = ManagementParts(self)
         self.feeds = FeedParts(self)
@@ -75,11 +77,14 @@ class Service(SharedParts):
             await self.key_ring.load()
         except StoreUnavailable as problem:
             log.warning("database unavailable, signing keys not loaded yet", problem=str(problem))
+        with suppress(StoreUnavailable):  # they are loaded again soon
+            await self.identity.sources.load()
         with suppress(StoreUnavailable):  # the next sweep updates it
             await self.feeds.longest_token_life.update()
         self.audit.start()
         self.tasks.append(asyncio.create_task(run_every(SWEEP_SECONDS, self._sweep)))
         self.tasks.append(asyncio.create_task(run_every(OUTBOX_SECONDS, self.outbox.deliver_due)))
+        self.tasks.append(asyncio.create_task(run_every(RELOAD_SECONDS, self.identity.sources.load)))
         self.tasks.append(asyncio.create_task(run_every(PRUNE_SECONDS, self.prune_audit)))
         self.tasks.append(asyncio.create_task(self._reload_keys_forever()))
 
@@ -89,6 +94,7 @@ class Service(SharedParts):
         for task in self.tasks:
             with suppress(asyncio.CancelledError):
                 await task
+        await self.identity.sources.close()
         await self.audit.stop()
         self.hash_pool.close()
         await self.stores.state.close()
@@ -103,6 +109,7 @@ class Service(SharedParts):
     async def prune_audit(self) -> None:
         while await self.stores.audit_trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.05)
+        await self.stores.provider_sessions.prune(self.clock() - self.settings.session_max)
 
     async def _reload_keys_forever(self) -> None:
         """A worker that starts while the database is unavailable serves as soon as it is back."""
@@ -125,6 +132,7 @@ class Service(SharedParts):
     async def reseal(self, secret: bytes) -> int:
         """Seal all that is stored sealed under `secret`; how many signing keys are among it."""
         await self.factors.totp_secrets.reseal(secret)
+        await self.identity.secrets.reseal(secret)
         return await self.key_rotation.reseal(secret)
 
     def _reload_secrets(self) -> None:

@@ -1,4 +1,6 @@
-"""What the parts of `auth/` and `management/` are built from: stores, clock, audit trail, keys, limits, sessions."""
+"""What the parts of `auth/` and `management/` are built from: stores, clock, audit trail, keys, limits, sessions,
+changes to accounts and sources of identity.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,13 @@ from gatehouse.auth.limits.lockout import Lockout, NoLockout
 from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
 from gatehouse.auth.outbox import Outbox
 from gatehouse.auth.passwords.hash_pool import HashPool
+from gatehouse.auth.perms import is_administrator_role
 from gatehouse.auth.sessions.sessions import Lifetimes, Sessions
+from gatehouse.composition.identity_parts import IdentityParts
 from gatehouse.composition.opened_stores import Stores
+from gatehouse.management.account_changes import AccountChanges
 from gatehouse.settings.master_secret import read_secrets
+from gatehouse.stores.database.account_transactions import AccountTransactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,8 +48,29 @@ class SharedParts:
         )
         lifetimes = Lifetimes(settings.refresh_ttl, settings.session_max, settings.refresh_grace)
         self.sessions = Sessions(self.stores.state, self.audit, clock, lifetimes, settings.sessions_per_user)
+        self.transactions = AccountTransactions(self.stores.database, is_administrator_role)
+        self.account_changes = AccountChanges(
+            transactions=self.transactions,
+            outbox=self.outbox,
+            state=self.stores.state,
+            sessions=self.sessions,
+            audit=self.audit,
+            clock=clock,
+        )
+        self.identity = IdentityParts(
+            stores=self.stores,
+            key_ring=self.key_ring,
+            hash_pool=self.hash_pool,
+            account_changes=self.account_changes,
+            clock=clock,
+        )
         self.reauthentication = Reauthentication(
-            users=self.stores.users, hashes=self.hash_pool, lockout=self.lockout, sessions=self.sessions, clock=clock
+            users=self.stores.users,
+            hashes=self.hash_pool,
+            passwords=self.identity.passwords,
+            lockout=self.lockout,
+            sessions=self.sessions,
+            clock=clock,
         )
 
 

@@ -63,6 +63,7 @@ class PasswordLinks:
     async def make(self, actor: Actor, user: int) -> PasswordLink:
         authority.forbid_own_account(actor, [user])
         await self._changes.require_can_manage(actor, user)
+        await self._changes.require_own_password(user)
         profile = await self._users.profile(user)
         if profile is None:
             raise Missing(f"there is no user {user}")

@@ -80,6 +80,7 @@ class SelfService:
     async def _change_password(self, principal: Principal, current: str, new: str, client: ClientInfo) -> None:
         user, session = principal.profile.user, principal.claims.session
         await self._throttle.admit_password_change(user.id)
+        await self._changes.require_own_password(user.id)
         checked = await self._reauthentication.check_password(principal, current, client)
         problem = PasswordProblem.SAME if new == current else password_problem(new, user.username)
         if problem:

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from gatehouse.auth.audit import Event, SessionEndReason
 from gatehouse.auth.passwords.password_policy import password_problem
-from gatehouse.auth.refusals import PasswordRefused
+from gatehouse.auth.refusals import PasswordElsewhere, PasswordRefused
 from gatehouse.management import accepted_values, authority
 from gatehouse.management.accepted_values import check_field
 from gatehouse.management.authority import Actor, Holder, grant_of
@@ -121,6 +121,7 @@ class UserChanges:
     async def set_password(self, actor: Actor, user: int, hashed: str) -> None:
         """Store the hash of a password that has been checked; all sessions end."""
         await self.require_can_manage(actor, user)
+        await self.require_own_password(user)
         await self._changes.end_sessions_before(actor, user)
         async with self._changes.begin(actor) as change:
             await self._target(change.transaction, actor, user)
@@ -135,6 +136,7 @@ class UserChanges:
         False, and no password changed, if the stored hash is no longer the one that was checked: an operator who sets a
         password while its owner changes it must win.
         """
+        await self.require_own_password(user)
         actor = Actor(None, client=client)  # nobody else: the trail names an actor only where that is another user
         await self._changes.end_sessions_before(actor, user, except_session=except_session)
         async with self._changes.begin(actor) as change:
@@ -142,6 +144,12 @@ class UserChanges:
             if replaced:
                 _password_changed(change, user, except_session)
         return replaced
+
+    async def require_own_password(self, user: int) -> None:
+        """Refused if a directory keeps the user's password: it is changed there."""
+        async with self._transactions.begin() as transaction:
+            if await transaction.has_directory(user):
+                raise PasswordElsewhere("a directory keeps it")
 
     async def remove_factors(self, actor: Actor, user: int) -> list[str]:
         """Remove all second factors of a user who lost them, or none; returns which there were."""

@@ -50,7 +50,14 @@ class UserCredentialEndpoints:
         "Set a user's password; its sessions end",
         perm="sys:user:reset-password",
         body=NewPasswordBody,
-        refusals=(refusals.PasswordRefused, refusals.OwnAccount, refusals.CannotManage, refusals.TooBusy, Missing),
+        refusals=(
+            refusals.PasswordRefused,
+            refusals.PasswordElsewhere,
+            refusals.OwnAccount,
+            refusals.CannotManage,
+            refusals.TooBusy,
+            Missing,
+        ),
     )
     async def set_user_password(self, request: Request, principal: Principal) -> Response:
         user, body = request.path_id(), await request.fields(NewPasswordBody)
@@ -63,7 +70,13 @@ class UserCredentialEndpoints:
         "Make a link with which the user sets a password, once, within a day",
         perm="sys:user:reset-password",
         data=PasswordLinkData,
-        refusals=(refusals.FieldInvalid, refusals.OwnAccount, refusals.CannotManage, Missing),
+        refusals=(
+            refusals.FieldInvalid,
+            refusals.PasswordElsewhere,
+            refusals.OwnAccount,
+            refusals.CannotManage,
+            Missing,
+        ),
     )
     async def make_password_link(self, request: Request, principal: Principal) -> Response:
         link = await self._links.make(actor_of(request, principal), request.path_id())

@@ -15,6 +15,7 @@ from gatehouse.auth.login.login import LoginForm
 from gatehouse.auth.login_name import LoginName
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing
 from gatehouse.auth.sessions.console_versions import ConsoleVersion
+from gatehouse.identity_sources.errors import SourceUnavailable
 
 if TYPE_CHECKING:
     from gatehouse.api.http.response import Response
@@ -64,6 +65,8 @@ class PasswordLoginEndpoint:
             refusals.CaptchaWrong,
             refusals.CaptchaGone,
             refusals.CredentialsWrong,
+            refusals.DirectoryPasswordExpired,
+            SourceUnavailable,
             refusals.CodeRequired,
             refusals.EnrolmentRequired,
             refusals.PasskeyRequired,

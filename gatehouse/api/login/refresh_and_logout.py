@@ -11,6 +11,7 @@ from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.token_data import TokenData, tokens_response
 from gatehouse.api.operation_declaration import JSON, MULTIPART, URLENCODED, Alias, Limit, Operation
 from gatehouse.auth.refusals import FieldMissing, RefreshTokenInvalid
+from gatehouse.identity_sources.errors import SourceUnavailable
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
@@ -42,7 +43,7 @@ class RefreshAndLogoutEndpoints:
         takes=(JSON, URLENCODED, MULTIPART),
         data=TokenData,
         limits=(Limit.REFRESH_ADDRESS,),
-        refusals=(RefreshTokenInvalid,),
+        refusals=(RefreshTokenInvalid, SourceUnavailable),
         description="A sends the refresh token in a JSON body, B as the query parameter `refreshToken` without a body. "
         "Either way a whole new token set comes back and the old refresh token is replaced.",
         body_examples={"A": {"refreshToken": ""}},

@@ -32,7 +32,7 @@ class OwnPasswordEndpoint:
         "Change the caller's password; the other sessions end",
         body=PasswordBody,
         limits=(Limit.LOGIN_NAME, Limit.PASSWORD_USER),
-        refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.TooBusy),
+        refusals=(refusals.PasswordRefused, refusals.CredentialsWrong, refusals.PasswordElsewhere, refusals.TooBusy),
     )
     async def change_password(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(PasswordBody)

@@ -38,6 +38,10 @@ _ABOUT_THE_NAME = {
     LoginFailure.UNKNOWN_NAME,
     LoginFailure.DISABLED,
     LoginFailure.PASSWORD_LOGIN_OFF,
+    LoginFailure.DIRECTORY,
+    LoginFailure.DIRECTORY_EXPIRED,
+    LoginFailure.NOT_ADMITTED,
+    LoginFailure.NAME_TAKEN,
 }
 
 

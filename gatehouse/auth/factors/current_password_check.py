@@ -14,6 +14,7 @@ from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gatehouse.auth.identity.password_check import PasswordChecks
     from gatehouse.auth.limits.lockout import Attempt, Lockout
     from gatehouse.auth.passwords.hash_pool import HashPool
     from gatehouse.auth.principal import Principal
@@ -27,12 +28,14 @@ class Reauthentication:
         *,
         users: Users,
         hashes: HashPool,
+        passwords: PasswordChecks,
         lockout: Lockout,
         sessions: Sessions,
         clock: Callable[[], float],
     ) -> None:
         self._users = users
         self._hashes = hashes
+        self._passwords = passwords
         self._lockout = lockout
         self._sessions = sessions
         self._clock = clock
@@ -47,7 +50,7 @@ class Reauthentication:
         attempt = await self._attempt(principal, client)
         await self._lockout.raise_if_locked(attempt)
         found = await self._users.credentials_of(attempt.name.key)
-        if found is None or not (await self._hashes.check(found.user.password_hash, given)).correct:
+        if found is None or not await self._passwords.is_right(found, given):
             await self._lockout.record_failure(attempt, LoginFailure.PASSWORD)
             raise CredentialsWrong
         # While the hash ran, other failures may have locked the name, and the session may have ended.

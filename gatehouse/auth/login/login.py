@@ -8,18 +8,24 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure, SessionEndReason
-from gatehouse.auth.refusals import CaptchaWrong, CodeRequired, CredentialsWrong, FieldMissing, Refused
+from gatehouse.auth.refusals import (
+    CaptchaWrong,
+    CodeRequired,
+    CredentialsWrong,
+    DirectoryPasswordExpired,
+    FieldMissing,
+    Refused,
+)
 from gatehouse.auth.sessions.amr import Method
 
 if TYPE_CHECKING:
+    from gatehouse.auth.identity.password_check import CheckedPassword, PasswordChecks
     from gatehouse.auth.limits.lockout import Attempt, Lockout
     from gatehouse.auth.limits.throttle import Throttle
     from gatehouse.auth.login.captcha_check import CaptchaCheck
     from gatehouse.auth.login.second_factor_step import GivenCode, SecondFactor
     from gatehouse.auth.login_name import LoginName
-    from gatehouse.auth.passwords.decoy_hashes import DecoyHashes
     from gatehouse.auth.passwords.hash_pool import HashPool
-    from gatehouse.auth.passwords.hashing import PasswordCheck
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.database.users import Credentials, User, Users
     from gatehouse.stores.state.protocol import Session
@@ -53,7 +59,7 @@ class Login:
         lockout: Lockout,
         sessions: Sessions,
         audit: Audit,
-        decoy_hashes: DecoyHashes,
+        passwords: PasswordChecks,
         second_factor: SecondFactor,
     ) -> None:
         self._users = users
@@ -63,7 +69,7 @@ class Login:
         self._lockout = lockout
         self._sessions = sessions
         self._audit = audit
-        self._decoy_hashes = decoy_hashes
+        self._passwords = passwords
         self._second_factor = second_factor
 
     async def log_in(self, form: LoginForm, client: ClientInfo) -> OpenedLogin:
@@ -91,19 +97,20 @@ class Login:
         found = await self._users.credentials_of(attempt.name.key)
         attempt = attempt._replace(user=found.user.id if found else None)
         await self._lockout.raise_if_locked(attempt)
-        check = await self._check_password(attempt.name, found, password, with_code=code.instead_of_captcha)
+        check = await self._check_password(attempt, found, password, code)
+        found, failure = check.found, check.failure
         right_code = await self._second_factor.check(found, code)
-        failure = _failure(found, password_correct=check.correct)
         if failure is None and code.instead_of_captcha and right_code is None:
             failure = LoginFailure.SECOND_FACTOR
         if found is None or failure is not None:
             await self._lockout.record_failure(attempt, failure or LoginFailure.UNKNOWN_NAME)
             raise CredentialsWrong
+        attempt = attempt._replace(user=found.user.id)
         # While this hash ran, other guesses may have locked the name. Then even the right password is refused, so
         # that parallel guesses learn no more than guesses in a row.
         await self._lockout.raise_if_locked(attempt)
         factor = await self._second_factor.require(found, code, right_code, attempt)
-        methods = (Method.PASSWORD, Method.CODE) if factor else (Method.PASSWORD,)
+        methods = (check.method, Method.CODE) if factor else (check.method,)
         session, _ = await self._sessions.open(found.user.id, attempt.client, methods)
         await self._recheck(attempt, found, password, session)
         await self._lockout.record_success(attempt)
@@ -119,17 +126,21 @@ class Login:
             self._audit.record(Event.LOGIN_FAILED, client, reason=reason)
 
     async def _check_password(
-        self, name: LoginName, found: Credentials | None, password: str, *, with_code: bool = False
-    ) -> PasswordCheck:
-        """The one place of a login that knows what a password is checked against."""
-        # An unknown name costs one real hash, and so does a user without a password or a disabled one: neither the
-        # answer nor its time tells them apart.
-        stored = (found and found.user.password_hash) or await self._decoy_hashes.for_name(name)
-        return await (self._hashes.check_with_code if with_code else self._hashes.check)(stored, password)
+        self, attempt: Attempt, found: Credentials | None, password: str, code: GivenCode
+    ) -> CheckedPassword:
+        try:
+            return await self._passwords.check(
+                attempt.name, found, password, attempt.client, with_code=code.instead_of_captcha
+            )
+        except DirectoryPasswordExpired:
+            await self._lockout.record_failure(attempt, LoginFailure.DIRECTORY_EXPIRED)
+            if code.instead_of_captcha:  # which must not tell that the password is right
+                raise CredentialsWrong from None
+            raise
 
     async def _recheck(self, attempt: Attempt, checked: Credentials, password: str, session: Session) -> None:
         """What was changed while the password was being checked must not leave a session of the old rules behind."""
-        current = await self._users.credentials_of(attempt.name.key)
+        current = await self._users.credentials_by_id(checked.user.id)
         failure = await self._failure_by_now(attempt.name, checked, current, password)
         if failure is None:
             return
@@ -147,20 +158,10 @@ class Login:
         if not current.password_login:
             return LoginFailure.PASSWORD_LOGIN_OFF
         is_changed = current.user.password_hash != checked.user.password_hash
-        if is_changed and not (await self._check_password(name, current, password)).correct:
+        if is_changed and not (await self._passwords.check_hash(name, current, password)).correct:
             return LoginFailure.PASSWORD
         return None if self._second_factor.is_same(checked, current) else LoginFailure.SECOND_FACTOR_MISSING
 
     async def _replace_hash(self, user: User, password: str, client: ClientInfo) -> None:
         if await self._users.replace_password_hash(user.id, user.password_hash, await self._hashes.hash(password)):
             self._audit.record(Event.PASSWORD_REHASHED, client, user=user.id)
-
-
-def _failure(found: Credentials | None, *, password_correct: bool) -> LoginFailure | None:
-    if found is None:
-        return LoginFailure.UNKNOWN_NAME
-    if not found.user.enabled:
-        return LoginFailure.DISABLED
-    if not found.password_login:
-        return LoginFailure.PASSWORD_LOGIN_OFF
-    return None if password_correct else LoginFailure.PASSWORD

@@ -23,7 +23,7 @@ import msgspec
 from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason, TicketKind
 from gatehouse.auth.refusals import TicketGone
 from gatehouse.auth.sealed_tickets.sealed_tickets import Ticket, Tickets
-from gatehouse.auth.sessions.amr import confirmed_by_qr, pack_methods, unpack_methods
+from gatehouse.auth.sessions.amr import confirmed_by_qr, with_source
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class QrLogin:
             raise TicketGone("the session that confirmed it has ended")
         if not await self._swap_status(ticket, _text(confirmed), _text(StoredStatus(QrStatus.LOGGED_IN))):
             raise TicketGone("exchanged before")
-        methods = confirmed_by_qr(unpack_methods(confirmed.proof))
+        methods = confirmed_by_qr(confirmed.proof)
         session, evicted = await self._sessions.open(confirmed.user, client, methods)
         confirming_lives = await self._sessions.live_epoch(confirmed.session, confirmed.user, self._clock()) == epoch
         confirming_evicted = confirmed.session in {each.id for each in evicted}
@@ -165,7 +165,7 @@ class QrLogin:
     ) -> None:
         ticket, claims = await self._require(text, client), principal.claims
         scanned = StoredStatus(QrStatus.SCANNED, claims.user)
-        answered = StoredStatus(answer, claims.user, claims.session, pack_methods(claims.methods))
+        answered = StoredStatus(answer, claims.user, claims.session, with_source(claims.methods, claims.source))
         if not await self._swap_status(ticket, _text(scanned), _text(answered)):
             raise TicketGone("not scanned by this user, or answered")
         asked = {"address": ticket.content.address, "browser": ticket.content.browser}

@@ -16,7 +16,7 @@ import jwt
 
 from gatehouse.auth.keys.algorithms import ALGORITHMS
 from gatehouse.auth.keys.jws import encode_claims, encode_header
-from gatehouse.auth.sessions.amr import unpack_methods
+from gatehouse.auth.sessions.amr import proof_claims
 from gatehouse.auth.sessions.claims import ClaimSet, profile_claims, reductions
 from gatehouse.common.base64url import base64url
 from gatehouse.common.bounded_cache import BoundedCache
@@ -59,6 +59,7 @@ class Claims(NamedTuple):
     issued: float
     methods: tuple[str, ...] = ()
     authenticated: float | None = None
+    source: str = ""  # of identity; empty if the login went by none
 
 
 def new_session_id(user: int) -> str:
@@ -135,7 +136,7 @@ class AccessTokens:
             "iat": int(now),
             "exp": int(expires),
             "auth_time": int(session.opened),
-            "amr": unpack_methods(session.proof),
+            **proof_claims(session.proof),
             **profile_claims(profile, self._claim_set),
         }
         signer = self._ring.signer
@@ -208,6 +209,7 @@ class AccessTokens:
                 int(claims["iat"]),
                 tuple(claims.get("amr", ())),
                 claims.get("auth_time"),
+                str(claims.get("idp", "")),
             )
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             return None

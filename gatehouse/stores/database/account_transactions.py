@@ -16,13 +16,23 @@ from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database import audit_trail, outbox
 from gatehouse.stores.database.departments import DepartmentWrites, below
+from gatehouse.stores.database.identity_sources import DIRECTORY, SourceWrites
 from gatehouse.stores.database.menus import MenuWrites
 from gatehouse.stores.database.passkeys import delete_passkeys
 from gatehouse.stores.database.roles import insert_role
 from gatehouse.stores.database.row_changes import set_columns
-from gatehouse.stores.database.schema import departments, role_departments, role_perms, roles, user_roles, users
+from gatehouse.stores.database.schema import (
+    departments,
+    external_identities,
+    identity_sources,
+    role_departments,
+    role_perms,
+    roles,
+    user_roles,
+    users,
+)
 from gatehouse.stores.database.totp_and_recovery_codes import delete_totp
-from gatehouse.stores.database.users import COLUMNS, User, insert_user, replace_password_hash, update_user
+from gatehouse.stores.database.users import COLUMNS, User, insert_user, name_key, replace_password_hash, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:
@@ -35,6 +45,13 @@ if TYPE_CHECKING:
     from gatehouse.stores.database.roles import NewRole, RoleChange
     from gatehouse.stores.database.sql_engine import Database
     from gatehouse.stores.database.users import NewUser, UserChange
+
+# Users whose password a directory checks.
+_ELSEWHERE = (
+    select(external_identities.c.user)
+    .join(identity_sources, identity_sources.c.id == external_identities.c.source)
+    .where(identity_sources.c.kind == DIRECTORY)
+)
 
 ADVISORY_LOCK = 0x6761_7465_0002
 
@@ -78,7 +95,7 @@ class AccountTransactions:
                 raise LastAdministrator("one enabled administrator must remain: make another one first")
 
     async def _has_administrator(self, db: AsyncConnection) -> bool:
-        """Whether there is an enabled administrator."""
+        """Whether there is an enabled administrator who can log in by a password of our own, whatever else is down."""
         perms: dict[tuple[int, str], set[str]] = {}
         for row in await db.execute(
             select(roles.c.id, roles.c.code, role_perms.c.perm).outerjoin(role_perms).where(roles.c.enabled)
@@ -88,7 +105,12 @@ class AccountTransactions:
         holders = await db.execute(
             select(users.c.department)
             .join(user_roles, user_roles.c.user == users.c.id)
-            .where(user_roles.c.role.in_(chosen), users.c.enabled, users.c.password_hash != "")
+            .where(
+                user_roles.c.role.in_(chosen),
+                users.c.enabled,
+                users.c.password_hash != "",
+                users.c.id.not_in(_ELSEWHERE),
+            )
             .distinct()
         )
         departments_with_admins = {row.department for row in holders}
@@ -98,7 +120,7 @@ class AccountTransactions:
         )
 
 
-class AccountTransaction(DepartmentWrites, MenuWrites):
+class AccountTransaction(DepartmentWrites, MenuWrites, SourceWrites):
     """One open transaction."""
 
     def __init__(self, db: AsyncConnection) -> None:
@@ -129,6 +151,11 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
     async def add_user(self, new: NewUser) -> int:
         return await insert_user(self.db, new)
 
+    async def is_name_taken(self, username: str, user: int) -> bool:
+        """By another user than this one."""
+        taken = users.c.name_key == name_key(username), users.c.id != user
+        return await self.db.scalar(select(users.c.id).where(*taken)) is not None
+
     async def set_user(self, user: int, change: UserChange) -> None:
         await update_user(self.db, user, change)
 
@@ -137,8 +164,11 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
         return await replace_password_hash(self.db, user, old, new)
 
     async def replace_roles(self, user: int, wanted: Iterable[int]) -> None:
-        await self.db.execute(delete(user_roles).where(user_roles.c.user == user))
-        rows = [{"user": user, "role": role} for role in sorted(set(wanted))]
+        """Those that stay keep their mark of who decides about them."""
+        wanted, held = set(wanted), user_roles.c.user == user
+        await self.db.execute(delete(user_roles).where(held, user_roles.c.role.not_in(wanted)))
+        before = set(await self.db.scalars(select(user_roles.c.role).where(held)))
+        rows = [{"user": user, "role": role} for role in sorted(wanted - before)]
         if rows:
             await self.db.execute(insert(user_roles), rows)
 
@@ -175,6 +205,11 @@ class AccountTransaction(DepartmentWrites, MenuWrites):
             )
             for row in found.values()
         ]
+
+    async def known_roles(self, codes: Iterable[str]) -> list[StoredRole]:
+        """Those of the codes that are there."""
+        query = select(roles.c.id).where(roles.c.code.in_(list(codes)))
+        return await self.roles(await self.db.scalars(query))
 
     async def roles_by_code(self, codes: Iterable[str]) -> list[StoredRole]:
         wanted = list(dict.fromkeys(codes))

@@ -109,8 +109,11 @@ class ImportBatches:
                 if columns := set_columns(changed.change):
                     await db.execute(update(users).where(users.c.id == changed.user).values(**columns))
                 if changed.roles is not None:
-                    await db.execute(delete(user_roles).where(user_roles.c.user == changed.user))
-                    links += [{"user": changed.user, "role": role_ids[code]} for code in changed.roles]
+                    by_hand = user_roles.c.user == changed.user, user_roles.c.source.is_(None)
+                    await db.execute(delete(user_roles).where(*by_hand))
+                    decided = set(await db.scalars(select(user_roles.c.role).where(user_roles.c.user == changed.user)))
+                    wanted = {role_ids[code] for code in changed.roles} - decided
+                    links += [{"user": changed.user, "role": role} for role in sorted(wanted)]
                 entries += changed.entries
             if links:
                 await db.execute(insert(user_roles), links)

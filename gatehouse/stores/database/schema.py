@@ -18,6 +18,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    UniqueConstraint,
     false,
     true,
 )
@@ -136,6 +137,8 @@ user_roles = Table(
     metadata,
     Column("user", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
     Column("role", ForeignKey("roles.id", ondelete="CASCADE"), primary_key=True, index=True),
+    # The source of identity that decides about it; empty: given by hand.
+    Column("source", BigInteger),
 )
 
 signing_keys = Table(
@@ -237,6 +240,57 @@ passkeys = Table(
     Column("name", String(64), nullable=False),
     Column("created", Float(53), nullable=False),
     Column("last_used", Float(53)),
+)
+
+# Directories and providers that people log in with.
+identity_sources = Table(
+    "identity_sources",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", String(32), nullable=False, unique=True),
+    Column("kind", String(16), nullable=False),
+    Column("title", String(64), nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("sort", Integer, nullable=False),
+    Column("origin", String(16), nullable=False),  # "operator", or "environment": then only that changes it
+    Column("config", Text, nullable=False),  # JSON, see `identity_sources/definitions.py`
+    Column("sealed", LargeBinary),  # the password or secret that we show it
+    Column("created", Float(53), nullable=False),
+    Column("changed", Float(53), nullable=False),
+    # Identities and audit events refer to the number.
+    sqlite_autoincrement=True,
+)
+
+# Who a user is at a source: by what never changes there, not by a name or an address.
+external_identities = Table(
+    "external_identities",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("user", ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("source", ForeignKey("identity_sources.id", ondelete="CASCADE"), nullable=False),
+    Column("issuer", String(255), nullable=False),  # empty for a directory
+    Column("subject", String(255), nullable=False),
+    Column("name", String(255), nullable=False),  # what the person is called there, for people
+    Column("linked", Float(53), nullable=False),
+    Column("seen", Float(53)),  # when the source last confirmed the person
+    # When the source said that the person is gone or disabled, and the user was disabled for that. Empty: it did not.
+    Column("gone", Float(53)),
+    UniqueConstraint("source", "issuer", "subject"),
+)
+
+# Which sessions a provider can end, and what its own logout wants to be shown.
+provider_sessions = Table(
+    "provider_sessions",
+    metadata,
+    Column("session", String(64), primary_key=True),
+    Column("source", ForeignKey("identity_sources.id", ondelete="CASCADE"), nullable=False),
+    Column("issuer", String(255), nullable=False),
+    Column("subject", String(255), nullable=False),
+    Column("sid", String(255), nullable=False),
+    Column("sealed", LargeBinary, nullable=False),  # the ID token
+    Column("created", Float(53), nullable=False, index=True),
+    Index("ix_provider_sessions_source_subject", "source", "subject"),
+    Index("ix_provider_sessions_source_sid", "source", "sid"),
 )
 
 # What must still happen after a commit, written in the transaction that causes it. A row goes when it has happened.

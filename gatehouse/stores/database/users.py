@@ -117,11 +117,11 @@ COLUMNS = [users.c[name] for name in User.__dataclass_fields__]
 
 # The query of every login, built once.
 _BY_NAME = select(*COLUMNS).where(users.c.name_key == bindparam("name"))
-_CREDENTIALS = (
-    select(*COLUMNS, users.c.password_login, totp_secrets.c.sealed)
-    .outerjoin(totp_secrets, and_(totp_secrets.c.user == users.c.id, totp_secrets.c.confirmed.is_not(None)))
-    .where(users.c.name_key == bindparam("name"))
+_WITH_FACTOR = select(*COLUMNS, users.c.password_login, totp_secrets.c.sealed).outerjoin(
+    totp_secrets, and_(totp_secrets.c.user == users.c.id, totp_secrets.c.confirmed.is_not(None))
 )
+_CREDENTIALS = _WITH_FACTOR.where(users.c.name_key == bindparam("name"))
+_CREDENTIALS_BY_ID = _WITH_FACTOR.where(users.c.id == bindparam("user"))
 _BY_ID = select(*COLUMNS).where(users.c.id == bindparam("user"))
 _ENABLED_ROLES = (
     select(roles.c.id, roles.c.code, roles.c.data_scope)
@@ -173,11 +173,10 @@ class Users:
 
     async def credentials_of(self, key: str) -> Credentials | None:
         """User and second factor of a name's key in one read, so that those without one lose no time at login."""
-        found = await self._database.fetch_rows(_CREDENTIALS, name=key)
-        if not found:
-            return None
-        *columns, password_login, totp = found[0]
-        return Credentials(User(*columns), password_login, totp)
+        return _credentials(await self._database.fetch_rows(_CREDENTIALS, name=key))
+
+    async def credentials_by_id(self, user: int) -> Credentials | None:
+        return _credentials(await self._database.fetch_rows(_CREDENTIALS_BY_ID, user=user))
 
     async def profile(self, user: int) -> Profile | None:
         # Not in one transaction: a change in between raises the user's epoch, so the profile is read again.
@@ -255,6 +254,13 @@ class Users:
         """Set the hash if it still is `old`: a hash made from an outdated password must not undo a change."""
         async with self._database.writing() as db:
             return await replace_password_hash(db, user, old, new)
+
+
+def _credentials(found: Sequence[Any]) -> Credentials | None:
+    if not found:
+        return None
+    *columns, password_login, totp = found[0]
+    return Credentials(User(*columns), password_login, totp)
 
 
 async def replace_password_hash(db: AsyncConnection, user: int, old: str, new: str) -> bool:
