@@ -22,6 +22,4 @@ def add_roles(gatehouse: InProcess, *codes: str) -> None:
 def add_directory(gatehouse: InProcess, slapd: Slapd, name: str = "corp", **config: Any) -> None:
     settings = slapd.settings(**({"mapping": MAPPING, "timeout": 5.0} | config))
     draft = SourceDraft(config=DirectoryConfig(**settings), secret=PASSWORD)
-    gatehouse.run(
-        gatehouse.service.management.source_changes.add(OPERATOR, name, SourceKind.DIRECTORY, draft)
-    )
+    gatehouse.run(gatehouse.service.management.source_changes.add(OPERATOR, name, SourceKind.DIRECTORY, draft))
