@@ -145,7 +145,7 @@ async def test_logout_goes_to_the_provider_and_comes_back_behind_the_browser(
     url = await client.logout_url(login.id_token, AFTER_LOGOUT, "a state")
     assert url is not None
     assert panva.log_out(browser, url, AFTER_LOGOUT) == f"{AFTER_LOGOUT}?state=a+state"
-    posts = wait_until(lambda: [asked for asked in receiver.asked if asked.path == "/logout"])
+    posts = wait_until(lambda: [asked for asked in receiver.asked if asked.path == "/logout"], panva.log)
     token = await client.read_logout_token(posts[-1].form["logout_token"])
     assert (token.issuer, token.sid) == (panva.issuer, login.sid)
     with pytest.raises(CallbackRefused, match="not for us"):
