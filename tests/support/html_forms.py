@@ -1,8 +1,9 @@
-"""The first form of a page, as a browser without scripts would send it."""
+"""A browser without scripts: cookies, redirects, and the first form of a page."""
 
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import NamedTuple
 
 import httpx
@@ -24,6 +25,12 @@ class _Reader(HTMLParser):
             self.forms.append(Form(values.get("action", ""), {}))
         elif tag == "input" and self.forms and values.get("name"):
             self.forms[-1].fields[values["name"]] = values.get("value", "")
+
+
+def browser() -> httpx.Client:
+    """As browsers do, it sends cookies that are `Secure` to the loopback without TLS."""
+    jar = CookieJar(DefaultCookiePolicy(secure_protocols=("http", "https")))
+    return httpx.Client(cookies=jar, timeout=60)
 
 
 def submit(client: httpx.Client, page: httpx.Response, **values: str) -> httpx.Response:

@@ -16,6 +16,7 @@ from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.identity_sources.provider.openid_provider import OpenIdProvider
 from tests.identity_sources.provider.hostile_provider import Clock
 from tests.identity_sources.provider.loopback_server import LoopbackServer, json_reply
+from tests.support import html_forms
 from tests.support.engines import NotInstalled
 from tests.support.panva_provider import PanvaProvider
 from tests.support.waiting import wait_until
@@ -63,7 +64,7 @@ def panva(receiver: LoopbackServer) -> Iterator[PanvaProvider]:
 
 @pytest.fixture
 def browser() -> Iterator[httpx.Client]:
-    with httpx.Client() as client:
+    with html_forms.browser() as client:
         yield client
 
 
