@@ -26,7 +26,7 @@ PEOPLE = f"ou=people,{BASE}"
 GROUPS = f"ou=groups,{BASE}"
 SERVICE = f"cn=gatehouse,{BASE}"  # the service account
 ADMIN = f"cn=admin,{BASE}"
-PASSWORD = "correct horse battery"  # noqa: S105 - of everybody in the test's own directory
+PASSWORD = "correct horse battery"
 
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/lib/openldap"
 _SCHEMAS = ("core", "cosine", "nis", "inetorgperson")
