@@ -19,16 +19,18 @@ MAX_CODE = 4096
 _ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
 
 
-def authorization_request(endpoint: str, parameters: dict[str, str], *, with_nonce: bool) -> AuthorizationRequest:
-    """With PKCE and a fresh state; what is empty is left out."""
+def authorization_request(
+    endpoint: str, parameters: dict[str, str], *, with_nonce: bool, with_pkce: bool = True
+) -> AuthorizationRequest:
+    """With a fresh state, and PKCE unless the provider does not know it; what is empty is left out."""
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     query = {
         "response_type": "code",
         **parameters,
         "state": state,
         "nonce": nonce if with_nonce else "",
-        "code_challenge": base64url(hashlib.sha256(verifier.encode()).digest()),
-        "code_challenge_method": "S256",
+        "code_challenge": base64url(hashlib.sha256(verifier.encode()).digest()) if with_pkce else "",
+        "code_challenge_method": "S256" if with_pkce else "",
     }
     url = with_query(endpoint, {name: value for name, value in query.items() if value})
     return AuthorizationRequest(url, state, nonce, verifier)
