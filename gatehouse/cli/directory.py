@@ -72,9 +72,9 @@ directory.add_command(sync)
 async def test(service: Service, name: str, person: str, *, as_json: bool) -> None:
     """Test a directory step by step.
 
-    The steps are: name resolved, connected, TLS, bind, search, groups. With --user also one person: the attributes there, and the profile, department and roles that the mapping makes
-    of them. The exit code is 1 at the first step that fails. Nothing is changed, and a disabled directory
-    can be tested.
+    The steps are: name resolved, connected, TLS, bind, search, groups. With --user also one person: the attributes
+    there, and the profile, department and roles that the mapping makes of them. The exit code is 1 at the first step
+    that fails. Nothing is changed, and a disabled directory can be tested.
 
     \b
     Example:
@@ -143,7 +143,8 @@ def _short(values: tuple[str, ...]) -> str:
 async def link(service: Service, user: str, name: str, there: str | None, *, yes: bool) -> None:
     """Link a user to somebody in a directory.
 
-    From then on the person in the directory NAME logs in as this user. The password there is then the only one; a password that the user has here is no longer asked for.
+    From then on the person in the directory NAME logs in as this user. The password there is then the only one; a
+    password that the user has here is no longer asked for.
 
     \b
     Example:

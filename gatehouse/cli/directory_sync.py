@@ -48,9 +48,10 @@ async def sync(
 ) -> None:
     """Bring all users of a directory up to date.
 
-    That is: their profiles and roles, and who is gone. First it shows what it would do, then it asks. Users whose person is gone, or may not log in any more, are disabled
-    and their sessions end; whoever comes back is enabled again. People who have no user yet are left alone unless you
-    say --create. A directory that shows nobody, or far fewer than before, is not believed: nothing is done.
+    That is: their profiles and roles, and who is gone. First it shows what it would do, then it asks. Users whose
+    person is gone, or may not log in any more, are disabled and their sessions end; whoever comes back is enabled
+    again. People who have no user yet are left alone unless you say --create. A directory that shows nobody, or far
+    fewer than before, is not believed: nothing is done.
 
     \b
     Examples:

@@ -81,7 +81,8 @@ for command in shared_commands(PROVIDER, addresses):
 async def test(service: Service, name: str, *, as_json: bool) -> None:
     """Test a provider step by step.
 
-    The steps are: its configuration, its keys, and whether it knows our client and secret. Nothing is changed. The exit code is 1 at the first step that fails. A disabled provider can be tested.
+    The steps are: its configuration, its keys, and whether it knows our client and secret. Nothing is changed. The exit
+    code is 1 at the first step that fails. A disabled provider can be tested.
 
     \b
     Example:
@@ -101,8 +102,8 @@ async def test(service: Service, name: str, *, as_json: bool) -> None:
 async def link(service: Service, user: str, name: str, subject: str) -> None:
     """Link a user to somebody at a provider.
 
-    From then on the person at the provider NAME logs in as this user. Nobody is linked by name or mail: look up the subject at the provider (Keycloak calls it the user's ID). People can
-    also link themselves, on their account page.
+    From then on the person at the provider NAME logs in as this user. Nobody is linked by name or mail: look up the
+    subject at the provider (Keycloak calls it the user's ID). People can also link themselves, on their account page.
 
     \b
     Example:

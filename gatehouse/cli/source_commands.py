@@ -192,7 +192,7 @@ def _switch(noun: Noun, command: str, *, enabled: bool) -> click.Command:
     sentence = (
         f"Enable a {noun.word}. Its people can log in."
         if enabled
-        else f"Disable a {noun.word}. Its people cannot log in until it is enabled again; sessions that they have go on."
+        else f"Disable a {noun.word}. Its people cannot log in until it is enabled again; their sessions go on."
     )
 
     @click.command(command, help=noun.help(sentence, f"{command} {noun.example}"))
