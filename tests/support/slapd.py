@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ GROUPS = f"ou=groups,{BASE}"
 SERVICE = f"cn=gatehouse,{BASE}"  # the service account
 ADMIN = f"cn=admin,{BASE}"
 PASSWORD = "correct horse battery"
+_STRICT = f"cn=strict,ou=policies,{BASE}"
 
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/lib/openldap"
 _SCHEMAS = ("core", "cosine", "nis", "inetorgperson")
@@ -111,12 +113,16 @@ class Slapd(Server):
         with self._administrator() as connection:
             connection.delete_s(dn)
 
-    def _administrator(self) -> Any:
+    @contextmanager
+    def _administrator(self) -> Iterator[Any]:
         import ldap  # noqa: PLC0415 - an extra
 
         connection = ldap.initialize(self.url)
         connection.simple_bind_s(ADMIN, PASSWORD)
-        return connection
+        try:
+            yield connection
+        finally:
+            connection.unbind_s()
 
 
 def _encoded(value: str | bytes | list[str]) -> list[bytes]:
@@ -132,6 +138,8 @@ def _configuration(folder: Path, certificate: Path, key: Path) -> str:
 modulepath /usr/lib/ldap
 {modules}
 pidfile {folder}/pid
+# A DN with an empty password is taken for anonymous, as many directories do: the trap that clients must know.
+allow bind_anon_dn
 TLSCertificateFile {certificate}
 TLSCertificateKeyFile {key}
 sizelimit 500
@@ -184,13 +192,17 @@ def _seed() -> str:
               f"userPassword: {PASSWORD}"),
         entry(f"cn=usual,ou=policies,{BASE}", "objectClass: device", "objectClass: pwdPolicy", "cn: usual",
               "pwdAttribute: userPassword", "pwdLockout: TRUE", "pwdMaxFailure: 20", "pwdMustChange: TRUE"),
-        entry(f"cn=strict,ou=policies,{BASE}", "objectClass: device", "objectClass: pwdPolicy", "cn: strict",
+        entry(_STRICT, "objectClass: device", "objectClass: pwdPolicy", "cn: strict",
               "pwdAttribute: userPassword", "pwdLockout: TRUE", "pwdMaxFailure: 2", "pwdMaxAge: 60",
               "pwdMustChange: TRUE"),
         person("carol", "mail: carol@example.org", "displayName: Carol", "mobile: +86 13800138000",
                "departmentNumber: 42"),
         person("dave", "mail: dave@example.org"),
         person("zhāng", "displayName: 张三"),
+        # Their passwords are right, and yet: too old, to be changed first, to be locked after two wrong ones.
+        person("olga", f"pwdPolicySubentry: {_STRICT}", "pwdChangedTime: 20200101000000Z"),
+        person("mona", "pwdReset: TRUE"),
+        person("lars", f"pwdPolicySubentry: {_STRICT}"),
         group("staff", dn_of("carol"), dn_of("dave")),
         # carol is an admin by way of two groups that contain each other.
         group("operators", dn_of("carol"), f"cn=admins,{GROUPS}"),
@@ -200,7 +212,7 @@ def _seed() -> str:
 
 
 def dn_of(uid: str) -> str:
-    """Of somebody who is there from the start: carol, dave, zhāng."""
+    """Of somebody who is there from the start: carol, dave, zhāng, olga, mona, lars."""
     return f"cn={uid} of sales\\2C Ltd,{PEOPLE}"
 
 
