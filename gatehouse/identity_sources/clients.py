@@ -90,6 +90,8 @@ class CallbackRefused(Exception):
 class Provider(Protocol):
     """Every call raises `SourceUnavailable` if the provider cannot be asked, `CallbackRefused` if it must not pass."""
 
+    issuer: str  # of everybody there
+
     async def begin(self, redirect_uri: str, *, prompt: str = "", max_age: int | None = None) -> AuthorizationRequest:
         """The request to send the browser with."""
 

@@ -76,12 +76,12 @@ class SourceChanges:
         self, actor: Actor, name: str, kind: SourceKind, draft: SourceDraft, *, origin: str = "operator"
     ) -> int:
         _require_administrator(actor)
-        check_field("name", name, _check_name)
+        check_field("name", name, check_name)
         if draft.config is UNSET:
             raise AccountFieldInvalid("config", "a new source needs it")
         now = self._changes.now
         async with self._changes.begin(actor) as change:
-            await self._check(change, actor, draft)
+            await self._check(change, actor, draft, kind)
             new = NewSource(
                 name=name,
                 kind=kind.value,
@@ -105,7 +105,7 @@ class SourceChanges:
             row = await change.transaction.source(name)
             _require_origin(row, origin)
             await self._require_reach(change, actor, row)
-            await self._check(change, actor, draft)
+            await self._check(change, actor, draft, SourceKind(row.kind))
             values = SourceChange(
                 title=draft.title,
                 enabled=draft.enabled,
@@ -124,7 +124,8 @@ class SourceChanges:
         _require_administrator(actor)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.source(name)
-            _require_origin(row, origin)
+            if row.enabled:  # one that is not is what the environment defined once
+                _require_origin(row, origin)
             await self._require_reach(change, actor, row)
             users = await change.transaction.delete_source(row.id)
             change.invalidate(users)
@@ -167,21 +168,23 @@ class SourceChanges:
     async def _require_reach(self, change: Change, actor: Actor, row: StoredSource) -> None:
         """Whoever can point a source elsewhere can come in as anybody who is linked to it."""
         held = await change.transaction.roles(await change.transaction.roles_at_source(row.id))
-        given = await change.transaction.known_roles(_roles_given(read_config(row)))
+        given = await change.transaction.known_roles(roles_given(read_config(row)))
         authority.require_grant(actor, [grant_of(role) for role in (*held, *given)])
 
-    async def _check(self, change: Change, actor: Actor, draft: SourceDraft) -> None:
+    async def _check(self, change: Change, actor: Actor, draft: SourceDraft, kind: SourceKind) -> None:
         check_field("title", draft.title, lambda title: check_text("title", title))
         if draft.config is UNSET:
             return
-        check_config(draft.config)
-        given = await change.transaction.roles_by_code(_roles_given(draft.config))
+        check_config(draft.config, kind)
+        given = await change.transaction.roles_by_code(roles_given(draft.config))
         authority.require_grant(actor, [grant_of(role) for role in given])
 
 
-def check_config(config: Config) -> None:
+def check_config(config: Config, kind: SourceKind | None = None) -> None:
     """What a source cannot do without, and bounds; a wrong one is named as in the bodies of requests."""
     required = ("urls", "base") if isinstance(config, DirectoryConfig) else ("client_id",)
+    if kind is SourceKind.OPENID:
+        required = ("issuer", *required)
     for field in required:
         if not getattr(config, field):
             raise AccountFieldInvalid(field, "a source of this kind needs it")
@@ -193,12 +196,12 @@ def check_config(config: Config) -> None:
                 raise AccountFieldInvalid("urls", "ldap:// or ldaps://")
 
 
-def _roles_given(config: Config) -> list[str]:
+def roles_given(config: Config) -> list[str]:
     mapping = config.mapping
     return sorted({code for some in mapping.roles.values() for code in some} | set(mapping.default_roles))
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ValueError("a name has 1 to 32 lower-case letters, digits and hyphens")
 

@@ -37,6 +37,7 @@ class OpenIdProvider:
 
     def __init__(self, config: ProviderConfig, client_secret: str, clock: Callable[[], float]) -> None:
         self._config = config
+        self.issuer = config.issuer
         self._secret = client_secret
         self._clock = clock
         self._http = HttpClient(config, config.issuer)
