@@ -66,7 +66,7 @@ class PasswordChecks:
     async def check(
         self, name: LoginName, found: Credentials | None, password: str, client: ClientInfo, *, with_code: bool = False
     ) -> CheckedPassword:
-        if not self._sources.directories:
+        if not self._sources.has_directories:
             return _by_hash(found, await self.check_hash(name, found, password, with_code=with_code))
         started = self._times.start()
         identity = await self._identities.password_identity(found.user.id) if found else None
@@ -92,7 +92,7 @@ class PasswordChecks:
 
     async def is_right(self, found: Credentials, password: str) -> bool:
         """The current password of a user who is logged in; nothing about the user changes."""
-        identity = await self._identities.password_identity(found.user.id) if self._sources.directories else None
+        identity = await self._identities.password_identity(found.user.id) if self._sources.has_directories else None
         if identity is None:
             return (await self._hashes.check(found.user.password_hash, password)).correct
         source = self._sources.by_id(identity.source)
