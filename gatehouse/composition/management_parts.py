@@ -13,6 +13,7 @@ from gatehouse.management.menus import MenuChanges
 from gatehouse.management.password_links import PasswordLinks
 from gatehouse.management.roles import RoleChanges
 from gatehouse.management.self_service import SelfService
+from gatehouse.management.source_tests import SourceTests
 from gatehouse.management.user_factors import FactorAdministration
 from gatehouse.management.users import UserChanges
 
@@ -66,5 +67,12 @@ class ManagementParts:
             store=stores.sources,
             secrets=shared.identity.secrets,
             sources=shared.identity.sources,
+        )
+        self.source_tests = SourceTests(
+            opener=shared.identity.open,
+            secrets=shared.identity.secrets,
+            people=shared.identity.people,
+            identities=stores.sources,
+            users=stores.users,
         )
         self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

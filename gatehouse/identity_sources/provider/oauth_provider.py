@@ -39,8 +39,8 @@ class OAuthProvider:
     def __init__(self, config: ProviderConfig, client_secret: str) -> None:
         self.config = config
         self.secret = client_secret
-        self._issuer = config.base_url or self.login_host
-        self._http = HttpClient(config, self._issuer)
+        self.issuer = config.base_url or self.login_host
+        self._http = HttpClient(config, self.issuer)
 
     def authorize_parameters(self) -> dict[str, str]:
         """Those beside `response_type`, `client_id`, `redirect_uri` and `state`."""
@@ -63,7 +63,7 @@ class OAuthProvider:
         prompt: str = "",  # noqa: ARG002 - neither is known there
         max_age: int | None = None,  # noqa: ARG002
     ) -> AuthorizationRequest:
-        endpoint = check_url(self._issuer, "base_url", "discovery").rstrip("/") + self.authorize_path
+        endpoint = check_url(self.issuer, "base_url", "discovery").rstrip("/") + self.authorize_path
         parameters = {
             "client_id": self.config.client_id,
             "redirect_uri": redirect_uri,
@@ -78,8 +78,8 @@ class OAuthProvider:
             claims = await self.ask_person(await self.exchange(code, request, redirect_uri))
         subject = name_in(claims, self.subject_claim)
         if not subject:
-            raise SourceUnavailable(f"{self._issuer} names nobody: {self.subject_claim} is missing", TOKEN)
-        person = to_person(claims, self.config.mapping, issuer=self._issuer, subject=subject)
+            raise SourceUnavailable(f"{self.issuer} names nobody: {self.subject_claim} is missing", TOKEN)
+        person = to_person(claims, self.config.mapping, issuer=self.issuer, subject=subject)
         names = person.attributes.get(self.config.mapping.username or self.name_claim) or (person.name,)
         return ProviderLogin(person._replace(name=names[0]))
 
