@@ -5,18 +5,18 @@ Their secrets are taken and never shown. Only administrators change or test one 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gatehouse.api.actor import actor_of
-from gatehouse.api.administration.source_config import config_data, read_config_data
+from gatehouse.api.administration.source_config import config_data, in_camel_case, read_config_data
 from gatehouse.api.console.shared_types import Number
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 from gatehouse.identity_sources.clients import TestStep
-from gatehouse.identity_sources.definitions import SourceKind
+from gatehouse.identity_sources.definitions import SourceKind, config_type
 from gatehouse.management.identity_sources import SourceDraft, require_administrator
 from gatehouse.stores.errors import Duplicate, InUse, Missing
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gatehouse.composition import Service
     from gatehouse.management.source_tests import Preview
     from gatehouse.stores.database.identity_sources import StoredSource
+
+T = TypeVar("T")
 
 Title = Annotated[str, Meta(max_length=64)]
 Secret = Annotated[
@@ -57,6 +59,7 @@ class SourcesData(Struct):
 
     sources: list[SourceData]
     loginUrl: str
+    defaults: Annotated[dict[str, ConfigFields], Meta(description="What a field that is left out means, by `kind`.")]
 
 
 class NewSourceBody(Struct):
@@ -64,22 +67,22 @@ class NewSourceBody(Struct):
     kind: SourceKind
     config: ConfigFields
     title: Title = ""
-    enabled: bool = True
-    sort: Number = 0
+    enabled: bool | None = None
+    sort: Number | None = None
     secret: Secret = ""
 
 
 class SourceBody(Struct):
-    """What is left out stays as it is; `config` is replaced as a whole. An empty `secret` removes it.
+    """What is left out or empty stays as it is, the secret too; `config` is replaced as a whole.
 
     Another address of the source takes the secret once more.
     """
 
-    config: ConfigFields | UnsetType = UNSET
-    title: Title | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-    sort: Number | UnsetType = UNSET
-    secret: Secret | UnsetType = UNSET
+    config: ConfigFields | None = None
+    title: Title = ""
+    enabled: bool | None = None
+    sort: Number | None = None
+    secret: Secret = ""
 
 
 class RemovedSourceData(Struct):
@@ -137,7 +140,8 @@ class IdentitySourceEndpoints:
     async def identity_sources(self, request: Request, _principal: Principal) -> Response:
         users = await self._store.users_by_source()
         shown = [self._data(row, users.get(row.id, 0)) for row in await self._changes.all()]
-        return success(SourcesData(shown, self._login_url), request.language)
+        defaults = {kind.value: in_camel_case(config_type(kind)()) for kind in SourceKind}
+        return success(SourcesData(shown, self._login_url, defaults), request.language)
 
     @Operation(
         "POST",
@@ -151,8 +155,8 @@ class IdentitySourceEndpoints:
         body = await request.fields(NewSourceBody)
         draft = SourceDraft(
             title=body.title or body.name,
-            enabled=body.enabled,
-            sort=body.sort,
+            enabled=_given(body.enabled),
+            sort=_given(body.sort),
             config=read_config_data(body.kind, body.config),
             secret=body.secret,
         )
@@ -184,9 +188,12 @@ class IdentitySourceEndpoints:
     async def edit_identity_source(self, request: Request, principal: Principal) -> Response:
         name, body = request.parameters["name"], await request.fields(SourceBody)
         row = await self._changes.by_name(name)
-        config = UNSET if body.config is UNSET else read_config_data(SourceKind(row.kind), body.config)
         draft = SourceDraft(
-            title=body.title or UNSET, enabled=body.enabled, sort=body.sort, config=config, secret=body.secret
+            title=body.title or UNSET,
+            enabled=_given(body.enabled),
+            sort=_given(body.sort),
+            config=UNSET if body.config is None else read_config_data(SourceKind(row.kind), body.config),
+            secret=body.secret or UNSET,
         )
         await self._changes.edit(actor_of(request, principal), name, draft)
         return success(language=request.language)
@@ -253,3 +260,7 @@ class IdentitySourceEndpoints:
             department=names.get(mapped.department or 0, ""),
             roles=list(mapped.roles),
         )
+
+
+def _given(value: T | None) -> T | UnsetType:
+    return UNSET if value is None else value

@@ -59,6 +59,10 @@ def config_data(row: StoredSource) -> dict[str, Any]:
         config = read_config(row)
     except msgspec.MsgspecError:
         return {}
+    return in_camel_case(config)
+
+
+def in_camel_case(config: Config) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.to_builtins(msgspec.convert(config, _TYPES[type(config)], from_attributes=True))
     return shown
 

@@ -57,7 +57,9 @@ def user_id(console: Console, name: str = "ann") -> int:
 
 
 def test_a_source_is_added_shown_changed_and_removed(console: Console) -> None:
-    assert console.get("identity-sources") == {"sources": [], "loginUrl": "http://127.0.0.1:8000/login"}
+    data = console.get("identity-sources")
+    assert (data["sources"], data["loginUrl"]) == ([], "http://127.0.0.1:8000/login")
+    assert data["defaults"]["directory"]["recheckSeconds"] == 60
     console.done("POST", "identity-sources", provider())
     console.done("POST", "identity-sources", directory() | {"sort": 5, "enabled": False})
     [first, second] = console.get("identity-sources")["sources"]
@@ -70,9 +72,9 @@ def test_a_source_is_added_shown_changed_and_removed(console: Console) -> None:
     console.done("PUT", "identity-sources/sso", {"title": "New", "sort": 9})
     changed = console.get("identity-sources/sso")
     assert changed == first | {"title": "New", "sort": 9}
-    console.done("PUT", "identity-sources/sso", {"config": PROVIDER | {"logout": False}, "secret": ""})
+    console.done("PUT", "identity-sources/sso", {"config": PROVIDER | {"logout": False}, "secret": "", "sort": ""})
     changed = console.get("identity-sources/sso")
-    assert (changed["config"]["logout"], changed["hasSecret"]) == (False, False)
+    assert (changed["config"]["logout"], changed["hasSecret"], changed["sort"]) == (False, True, 9)
     assert console.call("DELETE", "identity-sources/sso").data == {"users": 0}
     console.refused("C0113", "GET", "identity-sources/sso")
     console.refused("C0113", "PUT", "identity-sources/sso", {"title": "x"})
