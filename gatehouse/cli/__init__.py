@@ -27,6 +27,8 @@ COMMANDS = {
     "role": ("role", "Roles, and the perms they give."),
     "dept": ("dept", "Departments, the tree that users belong to."),
     "menu": ("menu", "What the console's side menu shows, and its buttons."),
+    "directory": ("directory", "Directories (LDAP, Active Directory) whose people log in here."),
+    "provider": ("provider", "OpenID providers (Keycloak, Azure, DingTalk, Feishu) whose people log in here."),
     "session": ("session", "Who is logged in, and from where."),
     "limit": ("limit", "Lockouts: names that are locked after failed logins."),
     "audit": ("audit", "Show the audit trail: who did what, from where, when and why."),
@@ -94,10 +96,10 @@ def gatehouse(config: Path | None) -> None:
     \b
     Exit codes:
       0  done
-      1  the answer is no: doctor found a fault, migrate --check found work, import
-         refused a row, or you answered no
+      1  the answer is no: doctor or a test found a fault, migrate --check found work,
+         import or sync refused something, or you answered no
       2  wrong usage: a name, a value or a setting; one line on standard error says which
-      3  a store cannot be reached, or is not at the schema of this release
+      3  a store or a directory cannot be reached, or is not at the schema of this release
     """
 
 

@@ -20,7 +20,8 @@ from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.common import logs
 from gatehouse.composition import Service
 from gatehouse.doctor import diagnosis
-from gatehouse.doctor.diagnosis import Finding, Level
+from gatehouse.doctor.findings import Finding, Level, fail, ok
+from gatehouse.doctor.source_checks import check_source_variables, check_sources
 from gatehouse.messages import message
 from gatehouse.settings import SettingsError
 
@@ -59,11 +60,12 @@ def _findings(config: Path | None) -> list[Finding]:
     try:
         settings = settings_in_force()
     except SettingsError as problem:
-        return [diagnosis.fail("settings", each, message("advice.setting_invalid")) for each in problem.problems]
+        return [fail("settings", each, message("advice.setting_invalid")) for each in problem.problems]
     logs.configure("error", settings.log_format)
     return [
-        diagnosis.ok("settings", message("findings.settings_valid")),
+        ok("settings", message("findings.settings_valid")),
         *diagnosis.check_variables(settings),
+        *check_source_variables(settings),
         *diagnosis.check_secret(settings),
         *diagnosis.check_files(settings, config),
         *asyncio.run(_stores(settings)),
@@ -82,12 +84,14 @@ async def _stores(settings: Settings) -> list[Finding]:
         explanation = explain(problem)
         if explanation is None:
             raise
-        return [diagnosis.fail("stores", str(problem), message("advice.stores"))]
+        return [fail("stores", str(problem), message("advice.stores"))]
     try:
+        accounts = [each async for each in diagnosis.check_accounts(service)]
         return [
-            *[each async for each in diagnosis.check_accounts(service)],
+            *accounts,
             *[each async for each in diagnosis.check_state(service)],
             *[each async for each in check_nodes(service)],
+            *([each async for each in check_sources(service)] if len(accounts) > 1 else []),
         ]
     finally:
         await service.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gatehouse.doctor.diagnosis import fail, ok
+from gatehouse.doctor.findings import fail, ok
 from gatehouse.messages import message
 from gatehouse.server.node_agreement import disagreements, fingerprint, live_nodes
 from gatehouse.stores.database.nodes import Node
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from gatehouse.composition import Service
-    from gatehouse.doctor.diagnosis import Finding
+    from gatehouse.doctor.findings import Finding
 
 
 async def check_nodes(service: Service) -> AsyncIterator[Finding]:

@@ -1,4 +1,4 @@
-"""Errors as one line each and an exit code: 1 refused or aborted, 2 usage or input error, 3 store unavailable."""
+"""Errors as one line each and an exit code: 1 refused or aborted, 2 usage or input error, 3 unavailable."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import click
 
+from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.settings import SettingsError
 from gatehouse.stores.errors import Duplicate, InUse, Missing, StoreError
 
@@ -33,7 +34,7 @@ def exit_code(problem: Exception) -> int | None:
         return problem.exit_code
     if isinstance(problem, (SettingsError, Missing, Duplicate, InUse, ValueError)) or _extra(problem):
         return EXIT_USAGE
-    if isinstance(problem, (StoreError, OSError)):
+    if isinstance(problem, (StoreError, SourceUnavailable, OSError)):
         return EXIT_UNAVAILABLE
     return None
 

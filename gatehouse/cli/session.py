@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gatehouse.auth.audit import SessionEndReason
+from gatehouse.auth.sessions.amr import describe, source_of, unpack_methods
 from gatehouse.cli import output
 from gatehouse.cli.by_name import profile_of, user_id
 from gatehouse.cli.output import Moment, echo, json_option
@@ -29,6 +30,7 @@ _COLUMNS = {
     "ends": "ENDS",
     "address": "ADDRESS",
     "browser": "BROWSER",
+    "how": "HOW",
 }
 _PAGE = 500
 
@@ -116,5 +118,7 @@ def _summary(each: Session, username: str) -> dict[str, Any]:
         "address": each.address,
         "browser": browser(each.agent),
         "agent": each.agent,
-        "amr": each.proof.replace("+", " "),
+        "amr": " ".join(unpack_methods(each.proof)),
+        "source": source_of(each.proof),
+        "how": describe(each.proof),
     }

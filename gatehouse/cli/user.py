@@ -21,6 +21,7 @@ from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
+    from gatehouse.stores.database.identity_sources import Identity
     from gatehouse.stores.database.users import Profile
 
 _COLUMNS = {
@@ -159,7 +160,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
         "perms": profile.perms,
         "sessions": len(sessions),
     }
-    output.record(facts, as_json=as_json)
+    output.record(facts | await _company(service, profile.user.id, as_json=as_json), as_json=as_json)
 
 
 @user.command("edit")
@@ -235,6 +236,25 @@ def _summary(profile: Profile) -> dict[str, Any]:
         "roles": profile.roles,
         "created": Moment(who.created),
     }
+
+
+async def _company(service: Service, user: int, *, as_json: bool) -> dict[str, Any]:
+    """Who the user is at directories and providers, and which of its roles they decide about."""
+    sources = {row.id: row.name for row in await service.stores.sources.all()}
+    identities = await service.stores.sources.identities_of(user)
+    codes = {role.id: role.code for role in await service.stores.roles.all()} if identities else {}
+    decided = {codes[role]: sources[by] for role, by in (await service.stores.sources.decided_roles(user)).items()}
+    if as_json:
+        listed = [_identity(each, sources[each.source]) for each in identities]
+        return {"identities": listed, "decided_roles": decided}
+    shown = [f"{each.name}@{sources[each.source]}{' (gone)' if each.gone else ''}" for each in identities]
+    by_sources = [f"{code} (by {by})" for code, by in sorted(decided.items())]
+    return {"identities": shown, "decided_roles": by_sources} if identities else {}
+
+
+def _identity(each: Identity, source: str) -> dict[str, Any]:
+    moments = {name: Moment(getattr(each, name)) for name in ("linked", "seen", "gone")}
+    return {"source": source, "name": each.name, "subject": each.subject, **moments}
 
 
 async def _first_department(service: Service) -> int:

@@ -61,4 +61,4 @@ class IdentityParts:
             return open_provider(kind, config, secret, self._clock)
         except ImportError:
             extra = "ldap" if kind is SourceKind.DIRECTORY else "openid"
-            raise SourceUnavailable(f"it needs an extra: install Gatehouse with [{extra}]") from None
+            raise SourceUnavailable(f"it needs an extra: install Gatehouse with [{extra}]", "extra") from None

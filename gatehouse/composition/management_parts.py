@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.management.activity_log import ActivityLog
 from gatehouse.management.departments import DepartmentChanges
+from gatehouse.management.directory_sync import DirectorySync
 from gatehouse.management.identity_sources import SourceChanges
 from gatehouse.management.live_sessions import LiveSessions
 from gatehouse.management.lockouts import Lockouts
@@ -74,5 +75,12 @@ class ManagementParts:
             people=shared.identity.people,
             identities=stores.sources,
             users=stores.users,
+        )
+        self.directory_sync = DirectorySync(
+            people=shared.identity.people,
+            identities=stores.sources,
+            users=stores.users,
+            departments=stores.departments,
+            roles=stores.roles,
         )
         self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

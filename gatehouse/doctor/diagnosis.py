@@ -6,10 +6,11 @@ import os
 import shutil
 import stat
 import time
-from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.keys.sealing import WrongSecret
+from gatehouse.doctor.findings import fail, ok, warn
+from gatehouse.doctor.source_checks import check_source_variables, check_sources
 from gatehouse.messages import message
 from gatehouse.messages.quantities import size
 from gatehouse.settings import DEFAULT_CONFIG, Settings, SettingsError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gatehouse.composition.service import Service
-    from gatehouse.messages import Message
+    from gatehouse.doctor.findings import Finding
 
 # A node whose clock is off by more refuses fresh tokens of the others.
 CLOCK_WARNING_SECONDS = 5.0
@@ -33,39 +34,21 @@ WIDEST_PREFIX = {4: 16, 6: 48}
 EARLIEST = 1_760_000_000
 
 
-class Level(StrEnum):
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-class Finding(NamedTuple):
-    level: Level
-    check: str
-    found: Message | str
-    advice: Message | str = ""
-
-
-def ok(check: str, found: Message | str) -> Finding:
-    return Finding(Level.OK, check, found)
-
-
-def warn(check: str, found: Message | str, advice: Message | str) -> Finding:
-    return Finding(Level.WARN, check, found, advice)
-
-
-def fail(check: str, found: Message | str, advice: Message | str) -> Finding:
-    return Finding(Level.FAIL, check, found, advice)
-
-
 async def diagnose(service: Service) -> AsyncIterator[Finding]:
     """Everything that a running service can say of itself."""
     settings = service.settings
-    for each in (*check_variables(settings), *check_secret(settings), *check_files(settings, None)):
+    for each in (
+        *check_variables(settings),
+        *check_source_variables(settings),
+        *check_secret(settings),
+        *check_files(settings, None),
+    ):
         yield each
     async for each in check_accounts(service):
         yield each
     async for each in check_state(service):
+        yield each
+    async for each in check_sources(service):
         yield each
     for each in (*check_test_switches(settings), *check_workers(settings), *check_network(settings)):
         yield each

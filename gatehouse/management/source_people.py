@@ -50,10 +50,16 @@ class SourcePeople:
             await self._update(change, source, known, person, mapped)
             return known.user
 
-    async def confirm(self, source: Source, identity: Identity, person: Person) -> None:
+    async def confirm(
+        self,
+        source: Source,
+        identity: Identity,
+        person: Person,
+        client: ClientInfo = ClientInfo(),  # noqa: B008 - a tuple
+    ) -> None:
         """The person is still there: bring the user up to date."""
         mapped = await self.map(source, person)
-        async with self._changes.begin(_nobody()) as change:
+        async with self._changes.begin(_nobody(client)) as change:
             await self._update(change, source, identity, person, mapped)
 
     async def gone(self, source: Source, identity: Identity, client: ClientInfo = ClientInfo()) -> None:  # noqa: B008 - a tuple
@@ -110,7 +116,7 @@ class SourcePeople:
     ) -> None:
         transaction = change.transaction
         [target] = await transaction.targets([identity.user])
-        values = without_same(_wanted(target.user, identity, mapped), target.user)
+        values = without_same(wanted_change(target.user, identity, mapped), target.user)
         if values.username and await transaction.is_name_taken(values.username, identity.user):
             log.warning("a person's new name is that of another user", source=source.name, user=identity.user)
             values = UserChange(**{name: value for name, value in set_columns(values).items() if name != "username"})
@@ -139,12 +145,12 @@ class SourcePeople:
         return sorted(codes[role] for role in added), sorted(codes[role] for role in removed)
 
 
-def _nobody(client: ClientInfo = ClientInfo()) -> Actor:  # noqa: B008 - a tuple: nobody can change it
+def _nobody(client: ClientInfo) -> Actor:
     """The source decides, and no user of ours."""
     return Actor(None, client=client)
 
 
-def _wanted(user: User, identity: Identity, mapped: MappedPerson) -> UserChange:
+def wanted_change(user: User, identity: Identity, mapped: MappedPerson) -> UserChange:
     """What the source says of the user. The username follows it as long as it is the name of the person there."""
     follows = name_key(user.username) == name_key(identity.name)
     values: dict[str, object] = {

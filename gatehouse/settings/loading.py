@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX = "GATEHOUSE_"
+SOURCE_PREFIX = "GATEHOUSE_SOURCE_"  # of sources of identity, which `identity_sources/environment.py` reads
 CONFIG_VARIABLE = "GATEHOUSE_CONFIG"
 DEFAULT_CONFIG = Path("gatehouse.toml")
 
@@ -45,7 +46,12 @@ def load(
     if problems:
         raise SettingsError(problems)
     sources = {name: given[name].source for name in values}
-    settings = Settings(**values, sources=sources, unknown_variables=_unknown_variables(environ))
+    settings = Settings(
+        **values,
+        sources=sources,
+        unknown_variables=_unknown_variables(environ),
+        source_variables={name: text for name, text in environ.items() if name.startswith(SOURCE_PREFIX)},
+    )
     check_together(settings)
     return settings
 
@@ -73,7 +79,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: next(iter(get_close_matches(name, known, n=1, cutoff=0.85)), "")
         for name in sorted(environ)
-        if name.startswith(PREFIX) and name not in known
+        if name.startswith(PREFIX) and not name.startswith(SOURCE_PREFIX) and name not in known
     }
 
 

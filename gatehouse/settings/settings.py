@@ -96,6 +96,8 @@ class Settings:
     sources: Mapping[str, Message | str] = dataclasses.field(default_factory=dict, compare=False, repr=False)
     # Not a setting: variables named like one that are none, each with the setting it may be meant for, or "".
     unknown_variables: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False, repr=False)
+    # Not a setting: the variables that define sources of identity, secrets among them.
+    source_variables: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     @property
     def accounts_url(self) -> str:

@@ -10,6 +10,7 @@ HELP = {
     "gatehouse_captcha_draw_seconds": "Time to draw one captcha",
     "gatehouse_events": "Audit events, by event and reason",
     "gatehouse_logins": "Logins by outcome",
+    "gatehouse_source_logins": "What directories and providers said to logins, by source and outcome",
     "gatehouse_sessions_opened": "Sessions opened",
     "gatehouse_sessions_ended": "Sessions ended, by reason",
     "gatehouse_state_operations": "Operations of the state store, by kind; cached reads are not counted",

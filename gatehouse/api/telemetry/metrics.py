@@ -89,6 +89,9 @@ class Metrics:
         }
         counts.request_seconds = {name: counted.times for name, counted in asked.items()}
         counts.events = dict(_events(service.audit.counts))
+        counts.source_logins = {
+            f"{source} {outcome}": count for (source, outcome), count in service.identity.sources.counts.items()
+        }
         counts.state_operations = dict(service.stores.state.counts())
         counts.audit_lost = service.audit.lost
         counts.gauges = {

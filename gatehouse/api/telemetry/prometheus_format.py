@@ -56,6 +56,8 @@ def _metrics(workers: list[WorkerCounts]) -> Iterator[Metric]:
     yield _histogram("gatehouse_captcha_draw_seconds", "", _times({"": worker.captcha_seconds} for worker in workers))
     yield _counter("gatehouse_events", ("event", "reason"), events)
     yield _counter("gatehouse_logins", ("outcome",), _logins(events))
+    source_logins = _sum(worker.source_logins for worker in workers)
+    yield _counter("gatehouse_source_logins", ("source", "outcome"), source_logins)
     yield _counter("gatehouse_sessions_opened", (), {"": events[event_key(Event.LOGIN)]})
     yield _counter("gatehouse_sessions_ended", ("reason",), _reasons(events, Event.SESSION_ENDED))
     yield _counter("gatehouse_state_operations", ("kind",), _sum(worker.state_operations for worker in workers))

@@ -36,6 +36,7 @@ class WorkerCounts(msgspec.Struct):
     request_seconds: dict[str, Histogram] = {}  # by operation
     captcha_seconds: Histogram = msgspec.field(default_factory=new_histogram)
     events: dict[str, int] = {}  # by `event_key`
+    source_logins: dict[str, int] = {}  # by `source outcome`
     state_operations: dict[str, int] = {}  # by kind
     gauges: dict[str, float] = {}
     audit_lost: int = 0

@@ -134,17 +134,30 @@ class Sources:
         for number in list(self._rows):
             await self._close(number)
 
+    def open(self, row: StoredSource) -> Source:
+        """One that the caller closes, whether it is enabled or not. Raises `SourceUnavailable`; its step says why."""
+        kind = SourceKind(row.kind)
+        step = "config"
+        try:
+            config = read_config(row)
+            step = "secret"
+            secret = self._secrets.open(row)
+            step = "config"
+            client = self._open(kind, config, secret)
+        except (msgspec.MsgspecError, WrongSecret, ValueError) as problem:
+            raise SourceUnavailable(str(problem), step) from None
+        return Source(row.id, row.name, row.title, kind, config, client)
+
     def _add(self, row: StoredSource) -> None:
         """One that cannot be opened is left out until its row changes, and everybody else logs in all the same."""
         self._rows[row.id] = row
-        kind = SourceKind(row.kind)
         try:
-            config = read_config(row)
-            client = self._open(kind, config, self._secrets.open(row))
-        except (SourceUnavailable, msgspec.MsgspecError, WrongSecret, ValueError) as problem:
+            self._sources[row.id] = self.open(row)
+        except SourceUnavailable as problem:
             log.warning("a source of identity cannot be used", source=row.name, problem=str(problem))
+            kind = SourceKind(row.kind)
             client, config = _Unusable(str(problem)), config_type(kind)()
-        self._sources[row.id] = Source(row.id, row.name, row.title, kind, config, client)
+            self._sources[row.id] = Source(row.id, row.name, row.title, kind, config, client)
 
     async def _close(self, number: int) -> None:
         self._rows.pop(number, None)

@@ -53,6 +53,11 @@ def unpack_methods(proof: str) -> tuple[str, ...]:
     return tuple(part.partition(_AT)[0] for part in parts if not part.startswith((_REPORTED, _ACR)))
 
 
+def describe(proof: str) -> str:
+    """The methods that count, with their source, for people: `ldap@corp otp`."""
+    return " ".join(part for part in proof.split("+") if not part.startswith((_REPORTED, _ACR)))
+
+
 def source_of(proof: str) -> str:
     """The name of the source that the login went by; empty if that was ours."""
     return next((part.partition(_AT)[2] for part in proof.split("+") if _AT in part), "")

@@ -36,8 +36,8 @@ class OpenIdProvider:
     """One for each worker. Implements `clients.Provider`."""
 
     def __init__(self, config: ProviderConfig, client_secret: str, clock: Callable[[], float]) -> None:
-        self.issuer = config.issuer
         self._config = config
+        self.issuer = config.issuer
         self._secret = client_secret
         self._clock = clock
         self._http = HttpClient(config, config.issuer)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from gatehouse.stores.database.row_changes import RowChange, set_columns
-from gatehouse.stores.database.schema import external_identities, identity_sources, user_roles
+from gatehouse.stores.database.schema import external_identities, identity_sources, roles, user_roles, users
 from gatehouse.stores.database.sql_engine import new_id
+from gatehouse.stores.database.users import COLUMNS, User
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
@@ -67,6 +68,13 @@ class Identity:
     gone: float | None = None
 
 
+class LinkedUser(NamedTuple):
+    """A user of a source, with the codes of all roles that it holds, each with the source that has decided it."""
+
+    user: User
+    roles: dict[str, int | None]
+
+
 _SOURCE = [identity_sources.c[name] for name in StoredSource.__dataclass_fields__]
 _IDENTITY = [external_identities.c[name] for name in Identity.__dataclass_fields__]
 _OF_USER = (
@@ -116,6 +124,19 @@ class SourceStore:
         query = select(*_IDENTITY).where(external_identities.c.source == source).order_by(external_identities.c.id)
         async with self._database.reading() as db:
             return [Identity(*row) for row in await db.execute(query)]
+
+    async def users_at(self, source: int) -> dict[int, LinkedUser]:
+        """By id."""
+        linked = select(external_identities.c.user).where(external_identities.c.source == source)
+        held = select(user_roles.c.user, roles.c.code, user_roles.c.source).join(roles, roles.c.id == user_roles.c.role)
+        async with self._database.reading() as db:
+            found = {
+                row.id: LinkedUser(User(*row), {})
+                for row in await db.execute(select(*COLUMNS).where(users.c.id.in_(linked)))
+            }
+            for row in await db.execute(held.where(user_roles.c.user.in_(linked))):
+                found[row.user].roles[row.code] = row.source
+        return found
 
     async def users_by_source(self) -> dict[int, int]:
         """How many users each source has."""

@@ -216,6 +216,11 @@ class Users:
         async with self._database.reading() as db:
             return {row.id: row.username for row in await db.execute(query)}
 
+    async def ids_by_name_key(self) -> dict[str, int]:
+        """Everybody's, for what compares many names at once."""
+        async with self._database.reading() as db:
+            return {row.name_key: row.id for row in await db.execute(select(users.c.name_key, users.c.id))}
+
     async def count(self) -> int:
         async with self._database.reading() as db:
             return (await db.scalar(select(func.count()).select_from(users))) or 0
