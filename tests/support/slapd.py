@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,12 +112,14 @@ class Slapd(Server):
         with self._administrator() as connection:
             connection.delete_s(dn)
 
-    def _administrator(self) -> Any:
+    @contextmanager
+    def _administrator(self) -> Iterator[Any]:
         import ldap  # noqa: PLC0415 - an extra
 
         connection = ldap.initialize(self.url)
         connection.simple_bind_s(ADMIN, PASSWORD)
-        return connection
+        yield connection
+        connection.unbind_s()
 
 
 def _encoded(value: str | bytes | list[str]) -> list[bytes]:

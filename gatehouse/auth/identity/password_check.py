@@ -54,6 +54,7 @@ class PasswordChecks:
         sources: Sources,
         identities: SourceStore,
         people: People,
+        max_asking: int,
     ) -> None:
         self._users = users
         self._hashes = hashes
@@ -62,6 +63,8 @@ class PasswordChecks:
         self._identities = identities
         self._people = people
         self._times = CheckTimes()
+        self._max_asking = max_asking  # of the logins at once: each keeps its slot in the hash queue meanwhile
+        self._asking = 0
 
     async def check(
         self, name: LoginName, found: Credentials | None, password: str, client: ClientInfo, *, with_code: bool = False
@@ -115,12 +118,17 @@ class PasswordChecks:
 
     async def _check_at(self, source: Source, name: str, password: str) -> PasswordResult:
         started = self._times.start()
+        self._asking += 1
         try:
+            if self._asking > self._max_asking:
+                raise SourceUnavailable("too many logins wait for directories")
             result = await source.directory.check_password(name, password)
         except SourceUnavailable as problem:
             self._sources.count(source, SourceOutcome.UNAVAILABLE)
             log.warning("a directory cannot be asked", source=source.name, problem=str(problem))
             raise
+        finally:
+            self._asking -= 1
         if result.person is not None:
             self._times.record(started)
         accepted = result.correct and not result.refused
