@@ -97,7 +97,7 @@ def assert_everybody_is_still_there(client: httpx.Client, people: People) -> Non
     assert (overview["totalUvCount"], overview["totalPvCount"]) == (2, 3)
     again = login(client)
     perms = client.get(ME, headers=bearer(again)).json()["data"]["perms"]
-    assert {"sys:user:create", "sys:user:add", "sys:menu:list"} <= set(perms)
+    assert {"sys:user:create", "sys:user:add", "sys:menu:list", "sys:source:update", "sys:source:edit"} <= set(perms)
     assert client.get("/api/v1/menus/routes", headers=bearer(again)).json()["data"]
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.administration.identity_sources import IdentitySourceEndpoints
 from gatehouse.api.administration.lockouts import LockoutEndpoints
 from gatehouse.api.administration.role_perms import RolePermEndpoints
 from gatehouse.api.administration.session_page import LiveSessionEndpoints
 from gatehouse.api.administration.settings_and_checks import SettingsAndChecksEndpoints
 from gatehouse.api.administration.user_credentials import UserCredentialEndpoints
+from gatehouse.api.administration.user_identities import UserIdentityEndpoints
 from gatehouse.api.console.department_page import DepartmentEndpoints
 from gatehouse.api.console.dictionaries import DictionaryEndpoints
 from gatehouse.api.console.log_page import LogEndpoints
@@ -86,6 +88,8 @@ CONSOLE: EndpointClasses = (
     UserCredentialEndpoints,
     SettingsAndChecksEndpoints,
     LockoutEndpoints,
+    IdentitySourceEndpoints,
+    UserIdentityEndpoints,
 )
 
 

@@ -35,10 +35,11 @@ _ACTIONS = {
     "log": ("list",),
     "session": ("list", "delete"),
     "config": ("list",),
+    "source": ("list", "create", "update", "delete"),
 }
 OWN_SUBJECTS = tuple(_ACTIONS)
-# Consoles have no page for these two, and ADMIN may lack them.
-_WITHOUT_PAGE = ("session", "config")
+# Consoles have no page for these, and ADMIN may lack them.
+_WITHOUT_PAGE = ("session", "config", "source")
 
 
 def perms_of(*subjects: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from gatehouse.management.menus import MenuChanges
 from gatehouse.management.password_links import PasswordLinks
 from gatehouse.management.roles import RoleChanges
 from gatehouse.management.self_service import SelfService
+from gatehouse.management.source_tests import SourceTests
 from gatehouse.management.user_factors import FactorAdministration
 from gatehouse.management.users import UserChanges
 
@@ -67,6 +68,13 @@ class ManagementParts:
             store=stores.sources,
             secrets=shared.identity.secrets,
             sources=shared.identity.sources,
+        )
+        self.source_tests = SourceTests(
+            opener=shared.identity.open,
+            secrets=shared.identity.secrets,
+            people=shared.identity.people,
+            identities=stores.sources,
+            users=stores.users,
         )
         self.directory_sync = DirectorySync(
             people=shared.identity.people,

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from gatehouse.auth.audit import Event
 from gatehouse.auth.identity.sources import read_config
-from gatehouse.auth.refusals import AccountFieldInvalid, NotAllowed
+from gatehouse.auth.refusals import AccountFieldInvalid, FieldMissing, NotAllowed
 from gatehouse.identity_sources.definitions import Config, DirectoryConfig, SourceKind
 from gatehouse.management import authority
 from gatehouse.management.accepted_values import check_field, check_text
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 ENVIRONMENT = "environment"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 MAX_TIMEOUT_SECONDS = 30
+MAX_CONNECTIONS = 64
+MAX_STALE_SECONDS = 30 * 86_400
+VENDORS = ("openldap", "ad")
+CLIENT_AUTHS = ("client_secret_basic", "client_secret_post", "none")
 
 
 class SourceDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +79,7 @@ class SourceChanges:
     async def add(
         self, actor: Actor, name: str, kind: SourceKind, draft: SourceDraft, *, origin: str = "operator"
     ) -> int:
-        _require_administrator(actor)
+        require_administrator(actor)
         check_field("name", name, check_name)
         if draft.config is UNSET:
             raise AccountFieldInvalid("config", "a new source needs it")
@@ -100,12 +104,13 @@ class SourceChanges:
         return source
 
     async def edit(self, actor: Actor, name: str, draft: SourceDraft, *, origin: str = "operator") -> None:
-        _require_administrator(actor)
+        require_administrator(actor)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.source(name)
             _require_origin(row, origin)
             await self._require_reach(change, actor, row)
             await self._check(change, actor, draft, SourceKind(row.kind))
+            _require_secret(actor, row, draft)
             values = SourceChange(
                 title=draft.title,
                 enabled=draft.enabled,
@@ -121,7 +126,7 @@ class SourceChanges:
 
     async def remove(self, actor: Actor, name: str, *, origin: str = "operator") -> int:
         """With the links of its users and the roles that it decided. Returns how many users that concerns."""
-        _require_administrator(actor)
+        require_administrator(actor)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.source(name)
             if row.enabled:  # one that is not is what the environment defined once
@@ -136,11 +141,19 @@ class SourceChanges:
     # Links
 
     async def link(self, actor: Actor, user: int, source: Source, person: Person) -> None:
-        """From now on the person at the source logs in as this user. A user has one identity at each source."""
-        if actor.user != user:
+        """From now on the person at the source logs in as this user. A user has one identity at each source.
+
+        Whoever else links a user gives it the roles that the source gives the person, whose password nobody asked for.
+        """
+        own = actor.user == user
+        if not own:
+            require_administrator(actor)
             await self._users.require_can_manage(actor, user)
         now = self._changes.now
         async with self._changes.begin(actor) as change:
+            if not own:
+                given = await change.transaction.known_roles(roles_given(source.config))
+                authority.require_grant(actor, [grant_of(role) for role in given])
             if any(each.source == source.id for each in await change.transaction.identities(user)):
                 raise Duplicate(f"the user is linked to somebody at {source.name} already")
             await change.transaction.add_identity(
@@ -191,9 +204,21 @@ def check_config(config: Config, kind: SourceKind | None = None) -> None:
     if not 0 < config.timeout <= MAX_TIMEOUT_SECONDS:
         raise AccountFieldInvalid("timeout", f"up to {MAX_TIMEOUT_SECONDS} seconds")
     if isinstance(config, DirectoryConfig):
-        for url in config.urls:
-            if not url.startswith(("ldap://", "ldaps://")):
-                raise AccountFieldInvalid("urls", "ldap:// or ldaps://")
+        _check_directory(config)
+    elif config.client_auth not in CLIENT_AUTHS:
+        raise AccountFieldInvalid("client_auth", f"one of {', '.join(CLIENT_AUTHS)}")
+
+
+def _check_directory(config: DirectoryConfig) -> None:
+    if not all(url.startswith(("ldap://", "ldaps://")) for url in config.urls):
+        raise AccountFieldInvalid("urls", "ldap:// or ldaps://")
+    if config.vendor not in VENDORS:
+        raise AccountFieldInvalid("vendor", f"one of {', '.join(VENDORS)}")
+    if not 1 <= config.connections <= MAX_CONNECTIONS:
+        raise AccountFieldInvalid("connections", f"1 to {MAX_CONNECTIONS}")
+    for field in ("recheck_seconds", "stale_seconds"):
+        if not 0 <= getattr(config, field) <= MAX_STALE_SECONDS:
+            raise AccountFieldInvalid(field, f"0 to {MAX_STALE_SECONDS}")
 
 
 def roles_given(config: Config) -> list[str]:
@@ -206,9 +231,24 @@ def check_name(name: str) -> None:
         raise ValueError("a name has 1 to 32 lower-case letters, digits and hyphens")
 
 
-def _require_administrator(actor: Actor) -> None:
+def require_administrator(actor: Actor) -> None:
     if not actor.is_administrator:
         raise NotAllowed("only administrators change sources of identity")
+
+
+def _require_secret(actor: Actor, row: StoredSource, draft: SourceDraft) -> None:
+    """Nobody reads a secret by having it sent elsewhere: another address takes the secret once more."""
+    if actor.user is None or not row.sealed or draft.secret is not UNSET or draft.config is UNSET:
+        return
+    if _goes_to(draft.config) != _goes_to(read_config(row)):
+        raise FieldMissing("secret")
+
+
+def _goes_to(config: Config) -> tuple[object, ...]:
+    """Who gets to see the secret."""
+    if isinstance(config, DirectoryConfig):
+        return set(config.urls), config.allow_plain, config.ca_file
+    return config.issuer, config.base_url, config.ca_file
 
 
 def _require_origin(row: StoredSource, origin: str) -> None:

@@ -193,6 +193,20 @@ interface Part {
   show: (context: Context) => Leaf[] | Promise<Leaf[]>;
   icon: string;
 }
+/** A field in the configuration of a directory or provider; see admin-source-form.js. */
+interface SourceField {
+  [attribute: string]: any;
+  name: string;
+  /** A list of values to choose from, or "list", "number", "flag"; else a text. */
+  kind?: string | string[];
+  /** Kinds of sources that have it. */
+  only?: string[];
+}
+interface SourceControl extends Labelled {
+  name: string;
+  only?: string[];
+  read: () => any;
+}
 /** The role that is shown, and what is wanted of it; see admin-roles.js. */
 interface RolesState {
   roles: RoleRow[];

@@ -40,6 +40,8 @@ PAGES = {
     "/qr": "qr.html",
     "/set-password": "set-password.html",
 }
+# Words of parts that few readers open, by their section: the pages fetch them with the part.
+PART_WORDS = {"sources": "pages_sources"}
 THEMES = ("auto", "light", "dark")
 
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -58,6 +60,8 @@ class Pages:
         markup = {name: insert_links(text, settings) for name, text in markup.items()}
         words = {language: section("pages", language) for language in languages()}
         files |= {f"words/{language}.json": msgspec.json.encode(texts) for language, texts in words.items()}
+        for part, name in PART_WORDS.items():
+            files |= {f"words/{each}-{part}.json": msgspec.json.encode(section(name, each)) for each in languages()}
         folder = _digest(files)
         self._assets = {
             f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=IMMUTABLE) for name, body in files.items()

@@ -119,6 +119,14 @@ class Sources:
     def provider(self, name: str) -> Source | None:
         return next((each for each in self.providers if each.name == name), None)
 
+    def by_name(self, name: str) -> Source | None:
+        return next((each for each in (*self.directories, *self.providers) if each.name == name), None)
+
+    def problem(self, number: int) -> str:
+        """Why one that is enabled cannot be used, for operators; empty if it can."""
+        client = self._sources[number].client if number in self._sources else None
+        return client.problem if isinstance(client, _Unusable) else ""
+
     def count(self, source: Source, outcome: SourceOutcome) -> None:
         self.counts[source.name, outcome.value] += 1
 
@@ -162,11 +170,11 @@ class _Unusable:
     """In place of a client that could not be made: whatever is asked of it fails."""
 
     def __init__(self, problem: str) -> None:
-        self._problem = problem
+        self.problem = problem
 
     def __getattr__(self, _name: str) -> Callable[..., Any]:
         async def fail(*_values: object, **_named: object) -> None:
-            raise SourceUnavailable(self._problem)
+            raise SourceUnavailable(self.problem)
 
         return fail
 

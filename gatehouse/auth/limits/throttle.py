@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatehouse.auth.limits.address_buckets import IPV6_WIDTHS, address_bucket, address_buckets
 from gatehouse.auth.refusals import Refused, TooManyRequests
 from gatehouse.common.bounded_cache import BoundedCache
+from gatehouse.common.parsing import Rate
 from gatehouse.stores.state.limit_rules import gcra
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from gatehouse.auth.login_name import LoginName
-    from gatehouse.common.parsing import Rate
     from gatehouse.stores.state.protocol import State
 
 MAX_WAIT_SECONDS = 900  # for failures, of an address or of a name
@@ -44,6 +44,7 @@ MAX_ROOM = 10
 ROUNDING_SECONDS = 0.001  # sums of times since the epoch lose their last digits
 # Addresses whose captcha allowance one worker keeps track of.
 MAX_BUCKETS = 50_000
+SOURCE_TESTS = Rate(20, 60)
 
 
 class RateLimit(NamedTuple):
@@ -142,6 +143,10 @@ class Throttle:
     async def admit_password_change(self, user: int) -> None:
         await self._consume(f"password|{user}", self._limits.password_user, "password changes of this user")
 
+    async def admit_source_test(self, user: int) -> None:
+        """A test makes the service connect to what an administrator has configured."""
+        await self._consume(f"source test|{user}", SOURCE_TESTS, "tests of sources by this user")
+
     def _login_limits(self, address: str, *, solved: bool) -> Sequence[RateLimit]:
         return self._by_address(SOLVED if solved else UNSOLVED, address, self._limits.login_address)
 
@@ -185,6 +190,8 @@ class NoLimits(Throttle):
     async def record_refresh_failure(self, address: str) -> None: ...
 
     async def admit_password_change(self, user: int) -> None: ...
+
+    async def admit_source_test(self, user: int) -> None: ...
 
 
 @cache  # as many as there are settings

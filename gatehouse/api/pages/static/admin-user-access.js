@@ -12,7 +12,8 @@ import { say, word } from "./words.js";
 
 /** The buttons in the form of a user that open all this, as far as the reader may.
  * @param {UserForm} user @param {Context} context */
-export function accessButtons(user, { may, username }) {
+export function accessButtons(user, context) {
+  const { may, username } = context;
   /** @param {boolean} allowed @param {string} words @param {Then} click */
   const button = (allowed, words, click) => allowed && make("button", { type: "button", class: "quiet lined", t: words, click });
   const own = user.username === username;
@@ -23,6 +24,7 @@ export function accessButtons(user, { may, username }) {
     button(mayReset, "users.link", () => showLink(user)),
     button(true, "factor.title", () => showFactor(user, mayReset)),
     button(may("sys:session:list") || may("sys:user:list"), "users.sessions", () => showSessions(user, may)),
+    button(may("sys:source:list") || may("sys:user:update"), "users.identities", async () => (await import("./admin-user-identities.js")).showIdentities(user, context)),
   ].filter(Boolean);
 }
 

@@ -28,15 +28,15 @@ function flat(tree, depth = 0) {
   return tree.flatMap(({ value, label, children }) => [[value, `${"  ".repeat(depth)}${label}`], ...flat(children ?? [], depth + 1)]);
 }
 
-/** @param {Partial<UserForm>} user @param {Awaited<ReturnType<typeof options>>} chosen */
-function fieldsOf(user, { roles, departments, names }) {
+/** @param {Partial<UserForm>} user @param {Awaited<ReturnType<typeof options>>} chosen @param {DecidedRoleData[]} [decided] */
+function fieldsOf(user, { roles, departments, names }, decided = []) {
   const username = control("username", { value: user.username ?? "", maxlength: 64, required: true, spellcheck: "false", autocapitalize: "none" });
   const nickname = control("profile.nickname", { value: user.nickname ?? "", maxlength: 64 });
   const department = control("account.department", { kind: departments, value: user.deptId ?? departments[0]?.[0] });
   const email = control("users.email", { kind: "email", value: user.email ?? "", maxlength: 254 });
   const mobile = control("users.mobile", { value: user.mobile ?? "", maxlength: 32, inputmode: "tel" });
   const status = control("users.status", { kind: [["1", word("users.on")], ["0", word("users.off")]], value: user.status ?? 1 });
-  const held = choices("users.roles", known(roles, user.roleIds ?? [], names), user.roleIds ?? []);
+  const held = choices("users.roles", known(roles, user.roleIds ?? [], names).map((role) => decidedBy(role, decided)), user.roleIds ?? []);
   return {
     content: [
       make("div", { class: "pair" }, username.box, nickname.box, departments.length > 0 && department.box, status.box, email.box, mobile.box),
@@ -61,6 +61,13 @@ function fieldsOf(user, { roles, departments, names }) {
 function known(roles, held, names) {
   const there = new Set(roles.map(({ value }) => value));
   return [...roles, ...held.filter((id) => !there.has(id)).map((id) => ({ value: id, label: names.get(id) ?? `#${id}`, fixed: true }))];
+}
+
+/** A directory or provider gives and takes some roles by itself: they are marked, and left to it.
+ * @param {Choice} role @param {DecidedRoleData[]} decided @returns {Choice} */
+function decidedBy(role, decided) {
+  const by = decided.find(({ roleId }) => roleId === role.value);
+  return by ? { ...role, label: word("users.role.by", { role: role.label, source: by.title }), fixed: true } : role;
 }
 
 /** @param {Context} context @param {Then} then */
@@ -92,8 +99,8 @@ export async function editUser(id, context, then) {
   /** @type {HTMLDialogElement} */
   let dialog;
   await attempt(async () => {
-    const [user, chosen] = await Promise.all([ask("GET", `users/${id}/form`), options()]);
-    const form = fieldsOf(user, chosen);
+    const [user, chosen, { decidedRoles }] = await Promise.all([ask("GET", `users/${id}/form`), options(), ask("GET", `users/${id}/identities`)]);
+    const form = fieldsOf(user, chosen, decidedRoles);
     const gone = () => {
       dialog.close();
       return then();

@@ -14,14 +14,23 @@ const values = new WeakMap();
 /** @type {Then[]} */
 const followers = [];
 
+// Those of all pages, and those of parts that few readers open.
+const files = [""];
+
 export let language = document.documentElement.lang.split("-")[0];
 /** @type {Record<string, string>} */
 let words = await load(language);
 
 /** @param {string} wanted */
 async function load(wanted) {
-  const answer = await fetch(new URL(`words/${wanted}.json`, import.meta.url));
-  return answer.json();
+  const answers = await Promise.all(files.map((file) => fetch(new URL(`words/${wanted}${file}.json`, import.meta.url))));
+  return Object.assign({}, ...(await Promise.all(answers.map((answer) => answer.json()))));
+}
+
+/** @param {string} part */
+export async function addWords(part) {
+  if (!files.includes(`-${part}`)) files.push(`-${part}`);
+  words = await load(language);
 }
 
 /** `{count}` is filled in, and `{count:user|users}` is the first of the two where that is one.

@@ -32,6 +32,7 @@ def upgrade() -> None:
     )
     create_external_identities()
     create_provider_sessions()
+    give_perms()
 
 
 def create_external_identities() -> None:
@@ -76,3 +77,15 @@ def create_provider_sessions() -> None:
     op.create_index(f"ix_{table}_created", table, ["created"])
     op.create_index(f"ix_{table}_source_subject", table, ["source", "subject"])
     op.create_index(f"ix_{table}_source_sid", table, ["source", "sid"])
+
+
+def give_perms() -> None:
+    """To the role ADMIN, once, so that an operator can take them away; where it does not manage roles, it gets none."""
+    for action in ("list", "create", "update", "delete"):
+        perm = f"sys:source:{action}"
+        op.execute(
+            f"INSERT INTO role_perms (role, perm) SELECT roles.id, '{perm}' FROM roles"  # noqa: S608
+            " JOIN role_perms AS held ON held.role = roles.id AND held.perm = 'sys:role:assign'"
+            " WHERE roles.code = 'ADMIN' AND NOT EXISTS"
+            f" (SELECT 1 FROM role_perms AS has WHERE has.role = roles.id AND has.perm = '{perm}')"
+        )
