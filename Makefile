@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples packages faults check format-and-lint types javascript audit bench fuzz pictures docs axe lock clean
+.PHONY: help run test test-all mutants examples packages faults check format-and-lint types javascript audit bench fuzz pictures docs axe openid-provider lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -21,7 +21,7 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
 	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5),types TYPED="-p gatehouse")
 
-test-all: $(VENV)/dev.done axe  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
+test-all: $(VENV)/dev.done axe openid-provider  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
 	@$(BIN)/python -m tests.examples.toolchains
 	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3),types audit)
 
@@ -89,6 +89,10 @@ release: $(VENV)/dev.done  ## build everything of a release into dist/ and tag i
 axe:
 	@$(call npm_ci,tests/browser) || echo "npm cannot install axe-core: the tests of accessibility will be left out"
 
+# The provider from npm that the tests of the relying party log in with.
+openid-provider:
+	@$(call npm_ci,tests/openid_provider) || echo "npm cannot install oidc-provider: its tests will be left out"
+
 # Types and lint of the JavaScript of the pages. The types know the API and the ids of the HTML, and are made from them.
 JAVASCRIPT := gatehouse/api/pages/static
 TOOLS := tests/javascript/node_modules/.bin
@@ -119,7 +123,7 @@ SERVER = pyproject.toml --extra postgres --extra redis --extra mysql --extra ope
 LOCK = --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --annotation-style line
 
 clean:  ## remove the environment, caches and what examples and packages built; data/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules tests/javascript/node_modules
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules tests/javascript/node_modules tests/openid_provider/node_modules
 	rm -rf examples/*/target examples/*/dist examples/*/node_modules
 	rm -rf dist packages/*/target packages/*/dist packages/*/node_modules packages/node/LICENSE
 

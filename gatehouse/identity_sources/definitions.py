@@ -70,6 +70,7 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     ca_file: str = ""
     timeout: float = 5.0
     base_url: str = ""  # of DingTalk or Feishu, where it is not the usual one
+    tenant: str = ""  # corpId of DingTalk or tenant_key of Feishu: people of other companies are refused
     mapping: Mapping = Mapping()
 
 

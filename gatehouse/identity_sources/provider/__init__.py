@@ -1,1 +1,4 @@
-"""OpenID providers, and two that differ from the standard. httpx is imported when the first one is asked."""
+"""Clients of OpenID providers, and of DingTalk and Feishu, which have a way of their own.
+
+httpx is an extra (`openid`), imported when a provider is opened; nothing outside this package imports it.
+"""
