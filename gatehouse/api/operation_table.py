@@ -28,10 +28,12 @@ from gatehouse.api.login.forced_enrolment import ForcedEnrolmentEndpoints
 from gatehouse.api.login.passkey_login import PasskeyLoginEndpoints
 from gatehouse.api.login.password_links import PasswordLinkEndpoints
 from gatehouse.api.login.password_login import PasswordLoginEndpoint
+from gatehouse.api.login.provider_login import ProviderLoginEndpoints
 from gatehouse.api.login.qr_login import QrLoginEndpoints
 from gatehouse.api.login.refresh_and_logout import RefreshAndLogoutEndpoints
 from gatehouse.api.operation_declaration import Operation, operations_of
 from gatehouse.api.own_account.current_user import CurrentUserEndpoint
+from gatehouse.api.own_account.own_identities import OwnIdentityEndpoints
 from gatehouse.api.own_account.own_passkeys import PasskeyEndpoints
 from gatehouse.api.own_account.own_password import OwnPasswordEndpoint
 from gatehouse.api.own_account.own_second_factor import SecondFactorEndpoints
@@ -53,6 +55,7 @@ LOGIN: EndpointClasses = (
     ForcedEnrolmentEndpoints,
     PasskeyLoginEndpoints,
     QrLoginEndpoints,
+    ProviderLoginEndpoints,
     PasswordLinkEndpoints,
 )
 
@@ -62,6 +65,7 @@ OWN_ACCOUNT: EndpointClasses = (
     OwnPasswordEndpoint,
     SecondFactorEndpoints,
     PasskeyEndpoints,
+    OwnIdentityEndpoints,
     RecentLoginsEndpoint,
 )
 

@@ -15,7 +15,7 @@ Serve = TypeVar("Serve", bound="Callable[..., Awaitable[Response]]")
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """The name of the method is its name in the metrics."""
+    """The name of the method is its name in the metrics. A path may have parameters, as in `/login/{name}`."""
 
     path: str
     methods: tuple[str, ...] = ("GET", "HEAD")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatehouse.api.description.openapi_endpoint import OpenApiEndpoint
 from gatehouse.api.http.request import BODY_LIMIT
 from gatehouse.api.login.captcha import CaptchaEndpoint
+from gatehouse.api.login.provider_redirects import ProviderRedirectEndpoints
 from gatehouse.api.operation_declaration import PATH_VALUE, operations_of
 from gatehouse.api.operation_table import endpoint_classes
 from gatehouse.api.other_services.ended_session_events import EndedSessionsEndpoints
@@ -114,7 +115,8 @@ def build_routes(service: Service, renderer: CaptchaRenderer, metrics: Metrics) 
             for path in (operation.path, *operation.older_paths):
                 routes.add(base + path, operation.method, route)
     for path, method, name, endpoint in _resources(service, metrics):
-        routes.add(base + path, method, Route(name, endpoint, metrics.operation_metrics(name)))
+        route = Route(name, endpoint, metrics.operation_metrics(name), parameters=parameter_names(path))
+        routes.add(base + path, method, route)
     return routes
 
 
@@ -137,6 +139,7 @@ def _resources(service: Service, metrics: Metrics) -> Iterator[tuple[str, str, s
         PublishedKeyEndpoints(service),
         IntrospectionEndpoint(service),
         EndedSessionsEndpoints(service),
+        ProviderRedirectEndpoints(service),
         OpenApiEndpoint(service),
         AvatarEndpoint(),
         *((MetricsEndpoint(metrics),) if service.settings.metrics == "on" else ()),

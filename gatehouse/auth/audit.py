@@ -173,6 +173,7 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_WRONG),
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_GONE),
         (Event.LOGIN_FAILED, LoginFailure.PASSKEY),
+        (Event.LOGIN_FAILED, LoginFailure.PROVIDER),
         *((Event.TICKET_REFUSED, kind) for kind in TicketKind),
     }
 )

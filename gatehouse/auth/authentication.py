@@ -133,11 +133,12 @@ class Authenticator:
         self._audit.record(Event.REFRESH_FAILED, client, user=user, session=session, reason=reason)
         return RefreshTokenInvalid(reason)
 
-    async def logout(self, token: str | None, client: ClientInfo) -> None:
+    async def logout(self, token: str | None, client: ClientInfo) -> Claims:
         claims, _ = await self._live_claims(token)
         if await self._sessions.end(claims.session, SessionEndReason.LOGOUT, client) is None:
             raise AccessTokenInvalid("another request has just ended this session")
         self._audit.record(Event.LOGOUT, client, user=claims.user, session=claims.session)
+        return claims
 
     async def authenticate(self, token: str | None) -> Principal:
         """The principal of an access token; refused unless its session is live and the user is enabled."""

@@ -35,7 +35,7 @@ class FactorParts:
         self.passkey_verifier = PasskeyVerifier(
             ceremonies=self.ceremonies, passkeys=stores.passkeys, audit=audit, clock=clock
         )
-        proof = OwnerProof(
+        self.owner_proof = OwnerProof(
             reauthentication=shared.reauthentication,
             factors=stores.factors,
             codes=verifier,
@@ -44,13 +44,13 @@ class FactorParts:
             audit=audit,
         )
         self.own_passkeys = OwnPasskeys(
-            ceremonies=self.ceremonies, store=stores.passkeys, proof=proof, audit=audit, clock=clock
+            ceremonies=self.ceremonies, store=stores.passkeys, proof=self.owner_proof, audit=audit, clock=clock
         )
         self.enrolment = Enrolment(
             factors=stores.factors,
             vault=self.totp_secrets,
             verifier=verifier,
-            proof=proof,
+            proof=self.owner_proof,
             state=stores.state,
             audit=audit,
             clock=clock,

@@ -1,16 +1,21 @@
-"""The ways to log in: password, passkey and QR code; and the history of logins."""
+"""The ways to log in: password, passkey, QR code and providers; and the history of logins."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from gatehouse.auth.identity.provider_logout import ProviderLogout
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.captcha_check import CaptchaCheck
+from gatehouse.auth.login.company_login import CompanyLogin
+from gatehouse.auth.login.company_tickets import CompanyTickets
 from gatehouse.auth.login.login import Login
 from gatehouse.auth.login.login_history import LoginHistory
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
+from gatehouse.auth.login.return_addresses import ReturnAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,12 +70,47 @@ class LoginParts:
             clock=shared.clock,
             page=f"{settings.public_url}/qr",
         )
+        self.provider_logout = ProviderLogout(
+            store=stores.provider_sessions,
+            sources=shared.identity.sources,
+            sessions=shared.sessions,
+            state=stores.state,
+            ring=shared.key_ring,
+            clock=shared.clock,
+            public_url=settings.public_url,
+        )
+        self.company = self._company(shared, factors)
         self.history = LoginHistory(
             store=stores.login_places,
             trail=stores.audit_trail,
             sessions=shared.sessions,
             audit=shared.audit,
             clock=shared.clock,
+        )
+
+    def _company(self, shared: SharedParts, factors: FactorParts) -> CompanyLogin:
+        settings, stores, identity = shared.settings, shared.stores, shared.identity
+        tickets = partial(
+            CompanyTickets, ring=shared.key_ring, state=stores.state, audit=shared.audit, clock=shared.clock
+        )
+        return CompanyLogin(
+            ring=shared.key_ring,
+            state=stores.state,
+            sources=identity.sources,
+            identities=stores.sources,
+            people=identity.people,
+            users=stores.users,
+            sessions=shared.sessions,
+            second_factor=factors.second_factor,
+            throttle=shared.throttle,
+            lockout=shared.lockout,
+            audit=shared.audit,
+            addresses=ReturnAddresses(f"{settings.public_url}/", (settings.console_url, *settings.cors_origins)),
+            complete_tickets=tickets(),
+            pending_tickets=tickets(pending=True),
+            logout=self.provider_logout,
+            clock=shared.clock,
+            public_url=settings.public_url,
         )
 
     def rekey(self, secrets: Sequence[bytes]) -> None:

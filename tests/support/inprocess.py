@@ -43,6 +43,7 @@ class Answer(NamedTuple):
     status: int
     headers: dict[str, str]
     content: bytes
+    cookies: tuple[str, ...] = ()  # that it sets
 
     @property
     def json(self) -> dict[str, Any]:
@@ -152,7 +153,8 @@ class InProcess:
         head, body = protocol.sent.get_nowait(), protocol.sent.get_nowait()
         assert isinstance(head, Head)
         assert isinstance(body, bytes)
-        return Answer(head.status, dict(head.headers), body)
+        cookies = tuple(value for name, value in head.headers if name == "set-cookie")
+        return Answer(head.status, dict(head.headers), body, cookies)
 
     # The contract in short
 

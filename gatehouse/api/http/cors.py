@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PREFLIGHT_SECONDS = "600"
 # What scripts of another origin may read beside the body: consoles take the name of an export from Content-Disposition.
-EXPOSED = "X-Request-Id, Retry-After, Content-Disposition, Enrolment-Ticket"
+EXPOSED = "X-Request-Id, Retry-After, Content-Disposition, Enrolment-Ticket, Logout-Location"
 
 
 class Cors:

@@ -102,6 +102,13 @@ class Request:
         """The query string as one of the contract's types."""
         return read_query(self._query_pairs(), query_type)
 
+    def query_once(self) -> dict[str, str]:
+        """All of the query string, where no name may come twice, as OAuth has it."""
+        pairs = self._query_pairs()
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise FieldInvalid("query", "a name comes twice")
+        return dict(pairs)
+
     def path_id(self, name: str = "id") -> int:
         return read_id(name, self.parameters[name])
 

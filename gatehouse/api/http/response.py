@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatehouse.api.error_catalogue import SUCCESS, entry_for, headers_for, text_for
-from gatehouse.messages import DEFAULT, languages, message, section
+from gatehouse.messages import DEFAULT, languages, section
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -77,7 +77,7 @@ def plain_failure(problem: Exception) -> Response:
     """Outside the contract's paths a failure is a line of text."""
     entry = entry_for(problem)
     headers = [("content-type", "text/plain; charset=utf-8"), *JSON[1:], *headers_for(problem, entry)]
-    return Response(entry.status, f"{message(entry.message)}\n".encode(), headers, entry.code)
+    return Response(entry.status, f"{text_for(problem, entry, DEFAULT)}\n".encode(), headers, entry.code)
 
 
 def raw_response(
@@ -95,6 +95,12 @@ def raw_response(
         *extra,
     ]
     return Response(status, body, headers)
+
+
+def redirect(url: str, *extra: tuple[str, str]) -> Response:
+    """To a page. Addresses may hold tickets, so neither a cache nor the next page's Referer gets them."""
+    headers = [("location", url), ("cache-control", "no-store"), ("referrer-policy", "no-referrer"), *extra]
+    return Response(302, b"", headers)
 
 
 def language_of(accepted: str | None) -> str:

@@ -58,6 +58,7 @@ class QrRequestData(Struct):
 class QrLoginEndpoints:
     def __init__(self, service: Service) -> None:
         self._qr = service.login.qr
+        self._company = service.login.company
         self._authenticator = service.authenticator
         self._default_avatar = service.settings.avatar_url
 
@@ -101,6 +102,7 @@ class QrLoginEndpoints:
         "POST",
         "/api/v1/auth/qr-code/login",
         "Exchange a confirmed ticket for tokens, once, by the browser that made it",
+        description="Also the ticket that a browser brings from a login with a provider (`/login/{name}`).",
         public=True,
         body=QrTicketBody,
         data=TokenData,
@@ -109,8 +111,12 @@ class QrLoginEndpoints:
     )
     async def qr_login(self, request: Request) -> Response:
         body = await request.fields(QrTicketBody)
-        session = await self._qr.exchange(body.ticket, request.client)
-        tokens = await self._authenticator.issue(session, request.client, "qr")
+        factor: str | None = "qr"
+        if self._company.knows(body.ticket):
+            session, factor = await self._company.exchange(body.ticket, request.client)
+        else:
+            session = await self._qr.exchange(body.ticket, request.client)
+        tokens = await self._authenticator.issue(session, request.client, factor)
         return tokens_response(tokens, request.language)
 
     @Operation(

@@ -32,6 +32,7 @@ class RefreshQuery(Struct):
 class RefreshAndLogoutEndpoints:
     def __init__(self, service: Service) -> None:
         self._authenticator = service.authenticator
+        self._provider_logout = service.login.provider_logout
 
     @Operation(
         "POST",
@@ -63,8 +64,13 @@ class RefreshAndLogoutEndpoints:
         aliases=(Alias("DELETE", "/api/v1/auth/logout", "End the session (variant B)"),),
         checks_token_itself=True,  # it needs the session alone, and works while the accounts are unavailable
         description="A sends `POST`, B sends `DELETE`. From the moment it is answered none of the session's tokens is "
-        "accepted.",
+        "accepted. After a login with a provider the answer may have a header `Logout-Location`: an address, good once "
+        "and for a minute, where the browser can go on to log out at the provider as well.",
     )
     async def logout(self, request: Request) -> Response:
-        await self._authenticator.logout(request.bearer(), request.client)
-        return success(language=request.language)
+        claims = await self._authenticator.logout(request.bearer(), request.client)
+        answer = success(language=request.language)
+        onward = await self._provider_logout.onward(claims, request.client)
+        if onward is not None:
+            answer.headers = [*answer.headers, ("logout-location", onward)]
+        return answer

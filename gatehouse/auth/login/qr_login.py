@@ -13,7 +13,6 @@ session of the phone still lives then: a logout or a new password voids what was
 
 from __future__ import annotations
 
-import hashlib
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -22,6 +21,7 @@ import msgspec
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, SessionEndReason, TicketKind
 from gatehouse.auth.refusals import TicketGone
+from gatehouse.auth.sealed_tickets.browser_binding import binding_of
 from gatehouse.auth.sealed_tickets.sealed_tickets import Ticket, Tickets
 from gatehouse.auth.sessions.amr import confirmed_by_qr, with_source
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
@@ -102,13 +102,13 @@ class QrLogin:
 
     def generate(self, client: ClientInfo, browser: str) -> str:
         self._throttle.admit_captcha(client.address)
-        request = QrRequest(self._clock(), client.address, browser[:40], _binding(client))
+        request = QrRequest(self._clock(), client.address, browser[:40], binding_of(client))
         return f"{self._page}?ticket={self._tickets.make(request).text}"
 
     async def status(self, text: str, client: ClientInfo) -> QrLoginStatus:
         """Any other browser than the one that asked gets the answer for an unknown ticket."""
         ticket = self._open(text)
-        if ticket is None or ticket.content.binding != _binding(client):
+        if ticket is None or ticket.content.binding != binding_of(client):
             return QrLoginStatus(QrStatus.EXPIRED)
         stored = await self._read(ticket)
         profile = await self._users.profile(stored.user) if stored.user is not None else None
@@ -120,7 +120,7 @@ class QrLogin:
 
     async def _exchange(self, text: str, client: ClientInfo) -> Session:
         ticket = self._open(text)
-        if ticket is None or ticket.content.binding != _binding(client):
+        if ticket is None or ticket.content.binding != binding_of(client):
             self._audit.record(Event.TICKET_REFUSED, client, reason=TicketKind.QR)
             raise TicketGone("not a ticket of this browser")
         confirmed = await self._read(ticket)
@@ -200,10 +200,6 @@ class QrLogin:
     async def _swap_status(self, ticket: Qr, before: str | None, after: str) -> bool:
         expires = ticket.expires + CLOCK_SKEW_SECONDS
         return await self._state.compare_and_set(_key(ticket), before, after, expires, self._clock())
-
-
-def _binding(client: ClientInfo) -> bytes:
-    return hashlib.sha256(f"{client.address}\n{client.user_agent}".encode(errors="replace")).digest()[:16]
 
 
 def _key(ticket: Qr) -> str:

@@ -71,6 +71,12 @@ class SecondFactor:
         """Whether what the login has shown suffices for the user as it is now: no app was switched on or replaced."""
         return not self._policy.is_on or self._verifier.is_same(current.user.id, checked.totp, current.totp)
 
+    async def is_needed(self, found: Credentials) -> bool:
+        """Whether a login that has shown none must go on to `require`."""
+        if not self._policy.is_on:
+            return False
+        return found.totp is not None or await self._must_enrol(found)
+
     async def require(
         self, found: Credentials, given: GivenCode, right: MatchedCode | None, attempt: Attempt
     ) -> CodeKind | None:
@@ -94,10 +100,7 @@ class SecondFactor:
         return right.kind
 
     async def _require_enrolment(self, found: Credentials, attempt: Attempt) -> None:
-        if not self._policy.requires_some:
-            return
-        profile = await self._users.profile(found.user.id)
-        if profile is None or not self._policy.requires(profile.roles):
+        if not await self._must_enrol(found):
             return
         self._audit.record(
             Event.LOGIN_FAILED, attempt.client, user=found.user.id, reason=LoginFailure.SECOND_FACTOR_MISSING
@@ -106,3 +109,9 @@ class SecondFactor:
             # No ticket: the password alone must not be enough to enrol an app and so get around the passkey.
             raise PasskeyRequired(self._public_url)
         raise EnrolmentRequired(self._tickets.make(found.user).text, self._public_url)
+
+    async def _must_enrol(self, found: Credentials) -> bool:
+        if not self._policy.requires_some:
+            return False
+        profile = await self._users.profile(found.user.id)
+        return profile is not None and self._policy.requires(profile.roles)

@@ -51,9 +51,11 @@ class ProviderSessions:
         async with self._database.reading() as db:
             return [ProviderSession(*row) for row in await db.execute(query)] if sid or subject else []
 
-    async def remove(self, session: str) -> None:
+    async def remove(self, session: str) -> bool:
+        """Of any number of callers one is told that it has."""
         async with self._database.writing() as db:
-            await db.execute(delete(provider_sessions).where(provider_sessions.c.session == session))
+            gone = await db.execute(delete(provider_sessions).where(provider_sessions.c.session == session))
+            return bool(gone.rowcount)
 
     async def prune(self, before: float) -> None:
         """Remove those that were opened so long ago that none of them lives."""

@@ -66,6 +66,7 @@ class HostileProvider(LoopbackServer):
         self.keys: list[Any] = [jwk(RSA_KEY, "RS256", kid="first")]
         self.userinfo: dict[str, Any] = {"sub": "person-1"}
         self.id_token = ""
+        self.callback = CALLBACK
         self.routes = {
             DISCOVERY: lambda _: json_reply(self.metadata),
             KEYS: lambda _: json_reply({"keys": self.keys}),
@@ -116,7 +117,7 @@ class HostileProvider(LoopbackServer):
         if not known:
             return json_reply({"error": "invalid_client"}, 401)
         challenge = base64url(sha256(form["code_verifier"].encode()).digest())
-        if form["code"] != challenge or form["redirect_uri"] != CALLBACK:
+        if form["code"] != challenge or form["redirect_uri"] != self.callback:
             return json_reply({"error": "invalid_grant", "error_description": "no such\ncode"}, 400)
         return json_reply({"access_token": "an-access-token", "token_type": "Bearer", "id_token": self.id_token})
 
