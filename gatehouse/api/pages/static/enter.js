@@ -20,10 +20,16 @@ const version = query.get("console");
 query.delete("ticket");
 const self = `${location.pathname}${query.size ? `?${query}` : ""}`;
 
-const set = document.getElementById("console").href;
-const consoleUrl = new URL(set || "/", location.href);
-// Elsewhere the console would not see what is kept here; and at the root of its own address Gatehouse is itself.
-const isOnConsole = set ? consoleUrl.origin === location.origin : ROOT.pathname !== "/";
+const links = /** @type {HTMLAnchorElement[]} */ ([...choice.querySelectorAll("a")]);
+
+/** The console of this address: that of the settings, or what has its root. None where Gatehouse has an address of its own:
+ * no console would see what is kept there. */
+function consoleHere() {
+  const set = document.getElementById("console").href;
+  if (set && new URL(set).origin === location.origin) return set;
+  const isOwn = new URL("../", links[0].href).href === ROOT.href;
+  return isOwn && (set || ROOT.pathname === "/") ? null : "/";
+}
 
 /** @param {string} key */
 function fail(key) {
@@ -33,15 +39,16 @@ function fail(key) {
 }
 
 async function open() {
-  const kept = keptBy(version);
-  if (!isOnConsole) return fail("enter.elsewhere");
+  if (!links.length) return fail("enter.none");
+  const [there, kept] = [consoleHere(), keptBy(version)];
+  if (!there) return fail("enter.elsewhere");
   if (!kept) return fail("enter.version");
   if (!ticket) return start();
   // Neither the address line nor the browser's history keeps it.
   history.replaceState(null, "", self);
   try {
     await handOver(kept, await call("POST", "auth/qr-code/login", { body: { ticket } }));
-    location.replace(consoleUrl);
+    location.replace(there);
   } catch (failure) {
     fail(failure.code === "A0242" ? "login.problem.expired" : known(failure.code) ? failure.code : "unforeseen");
     again.href = self;
@@ -51,12 +58,10 @@ async function open() {
 
 /** At the provider that is named, or is the only one; else there is a choice. */
 function start() {
-  const links = /** @type {HTMLAnchorElement[]} */ ([...choice.querySelectorAll("a")]);
   for (const link of links) link.href += `?to=${encodeURIComponent(location.origin + self)}`;
   const name = query.get("provider");
   const chosen = name || links.length > 1 ? links.find((link) => link.dataset.provider === name) : links[0];
   if (chosen) return location.replace(chosen.href);
-  if (!links.length) return fail("enter.none");
   say(about, "enter.choose");
   choice.hidden = false;
 }
