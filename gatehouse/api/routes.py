@@ -147,6 +147,7 @@ def _resources(service: Service, metrics: Metrics) -> Iterator[tuple[str, str, s
         for resource in resources_of(type(endpoints)):
             for path, method in product(resource.paths, resource.methods):
                 yield path, method, resource.name, getattr(endpoints, resource.name)
-    for path, name, endpoint in Pages(service.settings).routes() if service.settings.pages else ():
+    pages = Pages(service.settings, service.identity.sources).routes() if service.settings.pages else ()
+    for path, name, endpoint in pages:
         for method in ("GET", "HEAD"):
             yield path, method, name, endpoint

@@ -12,12 +12,13 @@ type Known<M extends string, P extends string> = M & ([Answer<M, P>] extends [ne
 type Call = <M extends string, P extends string>(
   method: Known<M, P>,
   path: P,
-  options?: { body?: Sent<M, P>; token?: string; limit?: number },
+  options?: { body?: Sent<M, P>; token?: string; limit?: number; seen?: (headers: Headers) => unknown },
 ) => Promise<Answer<M, P>>;
 type Ask = <M extends string, P extends string>(
   method: Known<M, P>,
   path: P,
   body?: Sent<M, P>,
+  seen?: (headers: Headers) => unknown,
 ) => Promise<Answer<M, P>>;
 
 /** Ids that the scripts make, beside those of the pages. */

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.credential_types import OtpCode, Password
@@ -43,6 +43,7 @@ class SecondFactorData(Struct):
     passkeys: list[PasskeyData]
     recoveryCodesLeft: int
     passwordLogin: bool  # off: only a passkey logs in
+    password: Annotated[str, Meta(description="Where it is kept: `here`, in a `directory`, or nowhere: `none`.")]
 
 
 async def second_factor_data(service: Service, user: User) -> SecondFactorData:
@@ -52,7 +53,15 @@ async def second_factor_data(service: Service, user: User) -> SecondFactorData:
         passkeys=[passkey_data(each) for each in await service.factors.own_passkeys.all(user.id)],
         recoveryCodesLeft=status.recovery_codes_left,
         passwordLogin=await service.management.user_factors.password_login(user.username),
+        password=await _password_place(service, user.id),
     )
+
+
+async def _password_place(service: Service, user: int) -> str:
+    if await service.stores.sources.password_identity(user):
+        return "directory"
+    found = await service.stores.users.credentials_by_id(user)
+    return "here" if found and found.user.password_hash else "none"
 
 
 class SecondFactorEndpoints:

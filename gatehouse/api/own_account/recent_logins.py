@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 
 class LoginData(Struct):
-    """`factor` is what was shown beside the password, or instead of it; `session` ends it, while it is `active`."""
+    """`factor` is what was shown beside the password, or instead of it; `session` ends it, while it is `active`.
+
+    `source` is the name of the directory or provider that it went by; empty if that was ours.
+    """
 
     at: str
     address: str
     browser: str
     factor: str
+    source: str
     session: str
     active: bool
     newPlace: bool
@@ -46,7 +50,14 @@ class RecentLoginsEndpoint:
         recent = await self._login_history.recent(principal.claims.user)
         listed = [
             LoginData(
-                iso_time(each.at), each.address, each.browser, each.factor, each.session, each.active, each.new_place
+                iso_time(each.at),
+                each.address,
+                each.browser,
+                each.factor,
+                each.source,
+                each.session,
+                each.active,
+                each.new_place,
             )
             for each in recent
         ]

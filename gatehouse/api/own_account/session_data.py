@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gatehouse.api.time_format import iso_time
-from gatehouse.auth.sessions.amr import unpack_methods
+from gatehouse.auth.sessions.amr import source_of, unpack_methods
 from gatehouse.common.user_agent import browser
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class SessionData(Struct):
-    """One login of the caller's. Times are ISO 8601 in UTC; `amr` is how it was proven (pwd, otp, hwk, qr)."""
+    """One login of the caller's. Times are ISO 8601 in UTC; `amr` is how it was proven (pwd, otp, hwk, qr).
+
+    `source` is the name of the directory or provider that it went by; empty if that was ours.
+    """
 
     id: str
     openedAt: str
@@ -26,6 +29,7 @@ class SessionData(Struct):
     agent: str
     browser: str
     amr: list[str]
+    source: str
     authTime: str
     current: bool
 
@@ -45,6 +49,7 @@ def session_fields(session: Session, principal: Principal) -> dict[str, Any]:
         "agent": session.agent,
         "browser": browser(session.agent),
         "amr": unpack_methods(session.proof),
+        "source": source_of(session.proof),
         "authTime": iso_time(session.opened),
         "current": session.id == principal.claims.session,
     }

@@ -2,7 +2,8 @@
 
 A page is kept ready in every language and theme. The service and not a script chooses one for each request, so the
 first paint is right: the language by a cookie that the page's switch sets, or else by the browser's setting;
-the theme by a cookie, or else by the style sheet, which asks the browser.
+the theme by a cookie, or else by the style sheet, which asks the browser. A page that has a button for each company
+login is made anew when these have changed.
 
 Assets live under a folder named by the content of them all. They may be kept for ever, and the modules among them,
 which name each other by relative paths, always come from one and the same release.
@@ -20,6 +21,7 @@ import msgspec
 
 from gatehouse.api.http.response import Response
 from gatehouse.api.pages.file_response import StaticFile
+from gatehouse.api.pages.provider_buttons import insert_buttons, provider_buttons
 from gatehouse.api.pages.settings_filling import insert_links
 from gatehouse.api.pages.text_filling import fill
 from gatehouse.messages import languages, section
@@ -28,15 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from gatehouse.api.http.request import Request
+    from gatehouse.api.pages.provider_buttons import ProviderButton
+    from gatehouse.auth.identity.sources import Sources
     from gatehouse.settings import Settings
 
     Endpoint = Callable[[Request], Awaitable[Response]]
+    Variant = tuple[str, str]  # language and theme
 
 PAGES = {
     "/": "login.html",
     "/account": "account.html",
     "/admin": "admin.html",
     "/docs": "docs.html",
+    "/enter": "enter.html",
     "/qr": "qr.html",
     "/set-password": "set-password.html",
 }
@@ -52,7 +58,7 @@ _THEME = re.compile(r"(?:^|;\s*)gatehouse_theme=(light|dark)(?:;|$)")
 
 
 class Pages:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, sources: Sources) -> None:
         self._base_path = settings.base_path
         static = sorted((resources.files(__package__) / "static").iterdir(), key=lambda file: file.name)
         files = {file.name: file.read_bytes() for file in static}
@@ -67,18 +73,22 @@ class Pages:
             f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=IMMUTABLE) for name, body in files.items()
         }
         self._pages = {
-            path: {
-                (language, theme): _page(markup[name], language, words[language], theme, folder)
-                for language in languages()
-                for theme in THEMES
-            }
+            path: _Page(
+                {
+                    (language, theme): _variant(markup[name], language, words[language], theme, folder)
+                    for language in languages()
+                    for theme in THEMES
+                },
+                sources,
+                settings.public_url,
+            )
             for path, name in PAGES.items()
         }
 
     def routes(self) -> Iterator[tuple[str, str, Endpoint]]:
         """Path, name and endpoint of each."""
-        for path, variants in self._pages.items():
-            yield path, "page", _page_endpoint(variants)
+        for path, page in self._pages.items():
+            yield path, "page", _page_endpoint(page)
         for path, file in self._assets.items():
             yield path, "asset", _asset_endpoint(file)
         if self._base_path:
@@ -91,6 +101,27 @@ class Pages:
         )
 
 
+class _Page:
+    """Its variants, with the buttons of the providers that there are now."""
+
+    def __init__(self, variants: dict[Variant, str], sources: Sources, public_url: str) -> None:
+        self._variants = variants
+        self._sources = sources
+        self._public_url = public_url
+        self._buttons: tuple[ProviderButton, ...] = ()
+        self._files: dict[Variant, StaticFile] = {}
+
+    def file(self, variant: Variant) -> StaticFile:
+        buttons = provider_buttons(self._sources.providers)
+        if buttons != self._buttons:
+            self._buttons, self._files = buttons, {}
+        if variant not in self._files:
+            words = section("pages", variant[0])
+            text = insert_buttons(self._variants[variant], buttons, words, self._public_url)
+            self._files[variant] = StaticFile(text.encode(), ".html", cache=REVALIDATE, vary="accept-language, cookie")
+        return self._files[variant]
+
+
 def _digest(files: dict[str, bytes]) -> str:
     digest = hashlib.sha256()
     for name, body in files.items():
@@ -98,13 +129,13 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _page(markup: str, language: str, words: Mapping[str, str], theme: str, folder: str) -> StaticFile:
+def _variant(markup: str, language: str, words: Mapping[str, str], theme: str, folder: str) -> str:
     tag = section("language", language)["tag"]
     markup = markup.replace('<html lang="en">', f'<html lang="{tag}" data-theme="{theme}">')
     markup = markup.replace('id="language">', f'id="language">{_language_names(language)}')
     markup = markup.replace("assets/words/en.json", f"assets/words/{language}.json")
     markup = markup.replace('"assets/', f'"assets/{folder}/')
-    return StaticFile(fill(markup, words).encode(), ".html", cache=REVALIDATE, vary="accept-language, cookie")
+    return fill(markup, words)
 
 
 def _language_names(language: str) -> str:
@@ -122,12 +153,12 @@ def _suffix(name: str) -> str:
     return "." + name.rpartition(".")[2]
 
 
-def _page_endpoint(variants: dict[tuple[str, str], StaticFile]) -> Endpoint:
+def _page_endpoint(named: _Page) -> Endpoint:
     async def page(request: Request) -> Response:
         cookies = request.header("cookie") or ""
         wanted, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
         language = wanted[1] if wanted and wanted[1] in languages() else request.language
-        return variants[language, theme[1] if theme else "auto"].response_to(request)
+        return named.file((language, theme[1] if theme else "auto")).response_to(request)
 
     return page
 

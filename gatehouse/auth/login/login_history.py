@@ -34,6 +34,7 @@ class RecentLogin(NamedTuple):
     address: str
     browser: str
     factor: str
+    source: str
     session: str
     active: bool  # its session is live
     new_place: bool
@@ -97,6 +98,7 @@ def _login(entry: AuditEntry, new: set[str | None], live: set[str]) -> RecentLog
         address=entry.address or "",
         browser=browser(entry.agent or ""),
         factor=str(detail.get("factor", "")),
+        source=str(detail.get("source", "")),
         session=entry.session or "",
         active=entry.session in live,
         new_place=entry.session in new,

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 import { busy } from "./fields.js";
 import { able, byName, dismissed, prove, register } from "./passkey.js";
 import { ago } from "./times.js";
-import { succeed } from "./toast.js";
+import { fail, succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { enrol, showCodes } from "./totp.js";
 import { onLanguage, say, word } from "./words.js";
@@ -20,6 +20,9 @@ export async function loadFactor() {
   status = await ask("GET", "users/me/second-factor");
   show();
 }
+
+/** Where the password is kept: `here`, in a `directory`, or nowhere: `none`. */
+export const passwordPlace = () => status?.password;
 
 export function prepareFactor() {
   onLanguage(() => status && show());
@@ -75,8 +78,10 @@ function passkeyRow(passkey) {
 
 /** Ask for the password, with a code where an app is on, or for a passkey where that is the only factor; `work` is done with it.
  * @param {{ title: string, withPasskey?: boolean, named?: boolean }} how @param {(proof: any, name: string) => Promise<unknown>} work */
-function withProof({ title, withPasskey = true, named = false }, work) {
-  const passkeyOnly = !status.totp && status.passkeys.length > 0;
+export function withProof({ title, withPasskey = true, named = false }, work) {
+  const without = status.password === "none"; // known by a company account alone
+  if (without && !status.passkeys.length) return fail(word("proof.none"));
+  const passkeyOnly = (without || !status.totp) && status.passkeys.length > 0;
   const password = passkeyOnly ? null : field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
   const code = status.totp ? field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 }) : null;
   const name = named ? field("factor.passkey.name", { id: "proof-name", maxlength: 64, value: word("factor.passkey.default") }) : null;

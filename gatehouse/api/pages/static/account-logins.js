@@ -2,6 +2,7 @@
 
 import { confirmed } from "./dialog.js";
 import { make } from "./dom.js";
+import { sourceTitle } from "./account-identities.js";
 import { loadSessions } from "./account-sessions.js";
 import { ago, date, device } from "./times.js";
 import { succeed } from "./toast.js";
@@ -62,8 +63,10 @@ function isHere({ address, browser }) {
 }
 
 /** @param {LoginData} login */
-function row({ at, address, browser, factor, session, active, newPlace }) {
-  const how = known(`logins.by.${factor}`) ? word(`logins.by.${factor}`) : word("logins.by.password");
+function row({ at, address, browser, factor, source, session, active, newPlace }) {
+  const shown = known(`logins.by.${factor}`) && word(`logins.by.${factor}`);
+  const via = source && word("sessions.via", { title: sourceTitle(source) });
+  const how = [via, via ? factor && shown : shown || word("logins.by.password")].filter(Boolean).join(" · ");
   const state = session === mine?.id ? "sessions.current" : active ? "logins.active" : null;
   return make(
     "li",

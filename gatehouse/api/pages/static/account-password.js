@@ -4,7 +4,7 @@ import { busy, clear, complain, complainInWords, complete, countDown, prepare } 
 import { loadSessions } from "./account-sessions.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
-import { known } from "./words.js";
+import { known, say } from "./words.js";
 
 const form = document.getElementById("change");
 const { current, fresh } = form.elements;
@@ -19,6 +19,15 @@ export function prepareChange(onFailure) {
   report = onFailure;
   prepare(form);
   form.addEventListener("submit", change);
+}
+
+/** A password that is not kept here is not changed here: that is said instead.
+ * @param {string} place */
+export function showPasswordPlace(place) {
+  /** @type {Record<string, string>} */
+  const elsewhere = { directory: "change.directory", none: "change.none" };
+  form.hidden = place in elsewhere;
+  say(document.getElementById("change-about"), elsewhere[place] ?? "change.about");
 }
 
 /** @param {SubmitEvent} event */

@@ -1,6 +1,7 @@
 // My sessions: where I am logged in, and a way to end what I do not know. The list renews itself while it is seen.
 
 import { confirmed } from "./dialog.js";
+import { sourceTitle } from "./account-identities.js";
 import { ago, date, device } from "./times.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
@@ -70,8 +71,8 @@ function row(session) {
 
 /** Address and times, each a piece that does not break; on a narrow screen they stand below each other.
  * @param {SessionData} session */
-function when({ address, openedAt, refreshedAt, current }) {
-  const parts = [address, word("sessions.opened", { time: date(openedAt) }), current ? word("sessions.now") : active(refreshedAt)];
+function when({ address, openedAt, refreshedAt, current, source }) {
+  const parts = [address, source && word("sessions.via", { title: sourceTitle(source) }), word("sessions.opened", { time: date(openedAt) }), current ? word("sessions.now") : active(refreshedAt)];
   return parts.filter(Boolean).map((part) => {
     const piece = document.createElement("span");
     piece.textContent = part;

@@ -1,9 +1,10 @@
 // The account page: it loads what there is to show, and leaves when the session is over.
 
-import { loadFactor, prepareFactor } from "./account-factor.js";
+import { loadFactor, passwordPlace, prepareFactor } from "./account-factor.js";
+import { comeBack, loadIdentities, prepareIdentities, showIdentities } from "./account-identities.js";
 import { loadLogins, prepareLogins } from "./account-logins.js";
 import { prepareLogout } from "./logout.js";
-import { prepareChange } from "./account-password.js";
+import { prepareChange, showPasswordPlace } from "./account-password.js";
 import { loadProfile, prepareProfile } from "./account-profile.js";
 import { loadSessions, prepareSessions } from "./account-sessions.js";
 import { held, keepFresh, leave, onTokens } from "./tokens.js";
@@ -23,7 +24,12 @@ function report(failure) {
 async function load() {
   trouble.hidden = true;
   try {
-    await Promise.all([loadProfile(), loadSessions(), loadFactor(), loadLogins()]);
+    // Sessions and logins name the company accounts that they went by.
+    const named = loadIdentities().then(() => Promise.all([loadSessions(), loadLogins()]));
+    await Promise.all([loadProfile(), loadFactor(), named]);
+    showPasswordPlace(passwordPlace());
+    showIdentities();
+    comeBack();
   } catch (failure) {
     report(failure);
   }
@@ -37,6 +43,7 @@ if (held()) {
   prepareSessions(report);
   prepareChange(report);
   prepareFactor();
+  prepareIdentities();
   prepareLogins(report);
   // Brought back by the browser as it was left, perhaps long ago.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());

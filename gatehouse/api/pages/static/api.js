@@ -15,9 +15,9 @@ export class Failure extends Error {
   }
 }
 
-/** `limit`: milliseconds after which the answer counts as lost.
+/** `limit`: milliseconds after which the answer counts as lost. `seen` gets the headers of an answer.
  * @type {Call} */
-export async function call(method, path, { body, token, limit } = {}) {
+export async function call(method, path, { body, token, limit, seen } = {}) {
   /** @type {Record<string, string>} */
   const headers = { "Accept-Language": tag() };
   if (body) headers["Content-Type"] = "application/json";
@@ -29,6 +29,7 @@ export async function call(method, path, { body, token, limit } = {}) {
     const wait = Number(answer.headers.get("Retry-After")) || 0;
     throw new Failure(answer.status, envelope.code, envelope.msg, wait, answer.headers.get("Enrolment-Ticket"));
   }
+  seen?.(answer.headers);
   return envelope.data;
 }
 

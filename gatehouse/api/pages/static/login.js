@@ -20,6 +20,9 @@ const notice = document.getElementById("notice");
 const codeField = document.getElementById("code-field");
 const captchaField = document.getElementById("captcha-field");
 const passkey = document.getElementById("passkey");
+const company = document.getElementById("company");
+// Kept while a company login is under way elsewhere.
+const REMEMBER = "gatehouse.remember";
 
 /** @type {(() => void) | null} */
 let stopWaiting = null;
@@ -93,14 +96,14 @@ async function askForCode() {
 }
 
 /** A user who must have a second factor enrols it here, with a ticket that is good for nothing else.
- * @param {string} ticket */
-async function mustEnrol(ticket) {
+ * @param {string} ticket @param {Then} [next] */
+async function mustEnrol(ticket, next = askForCode) {
   try {
     const fresh = await call("POST", "auth/enrolment", { body: { ticket } });
     enrol(fresh, (given) => call("PUT", "auth/enrolment", { body: { ticket, code: given } }), () => {
       say(notice, "login.enrolled");
       notice.hidden = false;
-      askForCode();
+      next();
     }, "totp.required");
   } catch (failure) {
     say(note, known(failure.code) ? failure.code : "unforeseen");
@@ -145,8 +148,13 @@ function wait({ code, wait: seconds }) {
 
 username.addEventListener("input", () => stopWaiting?.());
 
-if (held()) toAccount();
-else {
+async function begin() {
+  if (/[?&](ticket|pending|problem)=/.test(location.search)) {
+    remember.checked = Boolean(sessionStorage.getItem(REMEMBER));
+    const { comeBack } = await import("./login-company.js");
+    if (await comeBack({ toAccount, mustEnrol, wait })) return;
+  }
+  if (held()) return toAccount();
   prepare(form);
   form.addEventListener("submit", logIn);
   const why = reason();
@@ -161,4 +169,7 @@ else {
     passkey.addEventListener("click", () => withPasskey({ silent: false }));
     offerPasskeys();
   }
+  company.addEventListener("click", () => sessionStorage.setItem(REMEMBER, remember.checked ? "yes" : ""));
 }
+
+begin();

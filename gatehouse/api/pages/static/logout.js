@@ -10,8 +10,11 @@ export function prepareLogout(report, mayGo = () => true) {
     if (!(await mayGo())) return;
     button.disabled = true;
     try {
-      await ask("POST", "auth/logout");
-      leave("left");
+      // The logout of a company account goes on at its provider.
+      /** @type {string | null} */
+      let next = null;
+      await ask("POST", "auth/logout", undefined, (headers) => (next = headers.get("Logout-Location")));
+      leave("left", next);
     } catch (failure) {
       if (failure.code === "A0230") leave("left");
       else report(failure);

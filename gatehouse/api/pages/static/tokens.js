@@ -58,13 +58,13 @@ export async function adopt(set) {
   return renewed;
 }
 
-/** Delete the tokens here and in every tab that has the same, and go to the login page.
- * @param {string} [reason] */
-export function leave(reason) {
+/** Delete the tokens here and in every tab that has the same, and go to the login page or to another address.
+ * @param {string} [reason] @param {string | null} [to] */
+export function leave(reason, to) {
   const tokens = held();
   drop();
   if (tokens) channel.postMessage({ left: tokens.login, reason });
-  return toLogin(reason);
+  return toLogin(reason, to);
 }
 
 /** An access token that does not expire soon, or null without a login. */
@@ -77,16 +77,16 @@ export async function freshToken() {
 
 /** Call an operation that needs an access token. An expired one is renewed and the call made again, once.
  * @type {Ask} */
-export async function ask(method, path, body) {
+export async function ask(method, path, body, seen) {
   let tokens = held() ?? (await toLogin());
   if (tokens.until - Date.now() < margin(tokens)) tokens = await renew(tokens.access);
   try {
-    return await call(method, path, { body, token: tokens.access });
+    return await call(method, path, { body, token: tokens.access, seen });
   } catch (failure) {
     if (failure.code !== "A0230") throw failure;
   }
   tokens = await renew(tokens.access);
-  return call(method, path, { body, token: tokens.access });
+  return call(method, path, { body, token: tokens.access, seen });
 }
 
 /** New tokens for old, unless another tab or another call was first.
@@ -194,14 +194,14 @@ function margin(tokens) {
   return Math.min(60_000, tokens.life / 10);
 }
 
-/** @param {string} [reason] @returns {any} */
-function toLogin(reason) {
+/** @param {string} [reason] @param {string | null} [to] @returns {any} */
+function toLogin(reason, to) {
   if (PUBLIC) {
     for (const follower of followers) follower();
     return null;
   }
   if (reason) sessionStorage.setItem(REASON, reason);
-  location.replace(ROOT);
+  location.replace(to ?? ROOT);
   // The page is being left: calls that wait for tokens need no answer.
   return new Promise(() => {});
 }

@@ -89,7 +89,7 @@ export async function switchLanguage() {
   document.documentElement.lang = TAGS[wanted];
   for (const name of names) name.hidden = name.lang !== TAGS[following(wanted)];
   for (const element of document.querySelectorAll("[data-t]")) {
-    element.textContent = word(element.dataset.t ?? "", values.get(element));
+    element.textContent = word(element.dataset.t ?? "", values.get(element) ?? element.dataset);
   }
   for (const [name, attribute] of Object.entries(ATTRIBUTES)) {
     const selector = `[data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}]`;
