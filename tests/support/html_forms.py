@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import NamedTuple
 
 import httpx
@@ -29,8 +28,13 @@ class _Reader(HTMLParser):
 
 def browser() -> httpx.Client:
     """As browsers do, it sends cookies that are `Secure` to the loopback without TLS."""
-    jar = CookieJar(DefaultCookiePolicy(secure_protocols=("http", "https")))
-    return httpx.Client(cookies=jar, timeout=60)
+
+    def let_cookies_go(_: httpx.Response) -> None:
+        for cookie in client.cookies.jar:
+            cookie.secure = False
+
+    client = httpx.Client(timeout=60, event_hooks={"response": [let_cookies_go]})
+    return client
 
 
 def submit(client: httpx.Client, page: httpx.Response, **values: str) -> httpx.Response:
