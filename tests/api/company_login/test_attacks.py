@@ -199,7 +199,7 @@ def test_a_ticket_is_good_once(browser: Browser) -> None:
 
 def test_of_many_exchanges_at_once_one_gets_a_session(company: Company, browser: Browser) -> None:
     ticket = query_of(browser.arrive())["ticket"]
-    options = {"body": {"ticket": ticket}, "headers": {"user-agent": browser.agent}}
+    options: dict[str, Any] = {"body": {"ticket": ticket}, "headers": {"user-agent": browser.agent}}
 
     async def race() -> list[int]:
         answers = (company.service.send("POST", EXCHANGE, **options) for _ in range(8))

@@ -13,10 +13,6 @@ from tests.identity_sources.provider.hostile_provider import DISCOVERY, KEYS, TO
 from tests.identity_sources.provider.loopback_server import Reply, json_reply
 
 
-def stopped(company: Company) -> None:
-    company.provider.stop()
-
-
 def slow(company: Company) -> None:
     company.configure(timeout=0.2)
     company.provider.hold.clear()
@@ -70,6 +66,13 @@ def test_after_the_browser_has_come_back(company: Company, browser: Browser, fau
     counts = company.service.service.audit.counts
     assert not {event for event, _ in counts} & {"login", "user.added"}
     assert company.service.login().status == 200
+
+
+@pytest.mark.parametrize("error", ["server_error", "temporarily_unavailable"])
+def test_a_provider_that_says_so_itself(company: Company, browser: Browser, error: str) -> None:
+    answer = browser.answer_of(browser.depart(), {"code": None, "error": error})
+    assert problem_of(browser.come_back(answer)) == "unavailable"
+    assert company.service.service.identity.sources.counts == {("corp", "unavailable"): 1}
 
 
 def test_a_provider_comes_back(company: Company, browser: Browser) -> None:

@@ -149,5 +149,4 @@ class TestRequired:
     def test_one_that_is_trusted_may_show_it_for_us(self, browser: Browser) -> None:
         browser.company.configure(trust_factors=True, factor_acrs=("gold",))
         assert browser.company.service.me(browser.login(acr="gold")["accessToken"]).status == 200
-        # The setting is looked at again on each request: a session that shows none any more ends.
         assert "pending" in query_of(browser.arrive(acr="silver"))

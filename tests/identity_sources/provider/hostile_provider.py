@@ -75,8 +75,8 @@ class HostileProvider(LoopbackServer):
         self.keys: list[Any] = [jwk(RSA_KEY, "RS256", kid="first")]
         self.userinfo: dict[str, Any] = {"sub": "person-1"}
         self.id_token = ""
-        self.access_token: Any = "an-access-token"
         self.callback = CALLBACK
+        self.access_token: Any = "an-access-token"
         self.routes = {
             DISCOVERY: lambda _: json_reply(self.metadata),
             KEYS: lambda _: json_reply({"keys": self.keys}),
