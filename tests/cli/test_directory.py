@@ -18,6 +18,7 @@ from tests.support.local import Local
 from tests.support.running import Installation
 from tests.support.shared import shared
 from tests.support.slapd import BASE, GROUPS, PASSWORD, SERVICE, Slapd, slapd
+from tests.support.waiting import wait_until
 
 __all__ = ["slapd"]
 
@@ -79,8 +80,8 @@ def test_people_of_an_added_directory_log_in_with_the_roles_of_their_groups(runn
     assert "ADMIN (by corp)" in company.typed("user", "show", "carol").done()
     [session] = company.typed("session", "list", "carol", "--json").json
     assert (session["amr"], session["source"], session["how"]) == ("ldap", "corp", "ldap@corp")
-    [event] = company.typed("audit", "--event", "login", "--json").out.splitlines()
-    assert '"source":"corp"' in event.replace(" ", "")
+    logins = ("audit", "--event", "login", "--user", "carol", "--json")
+    wait_until(lambda: '"source":"corp"' in company.typed(*logins).out.replace(" ", ""), "the trail has the login")
 
 
 def test_a_test_shows_each_step_and_what_becomes_of_one_person(company: Company) -> None:
