@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.administration.directory_sync import DirectorySyncEndpoint
 from gatehouse.api.administration.identity_sources import IdentitySourceEndpoints
 from gatehouse.api.administration.lockouts import LockoutEndpoints
 from gatehouse.api.administration.role_perms import RolePermEndpoints
@@ -89,6 +90,7 @@ CONSOLE: EndpointClasses = (
     SettingsAndChecksEndpoints,
     LockoutEndpoints,
     IdentitySourceEndpoints,
+    DirectorySyncEndpoint,
     UserIdentityEndpoints,
 )
 

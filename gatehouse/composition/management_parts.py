@@ -70,8 +70,7 @@ class ManagementParts:
             sources=shared.identity.sources,
         )
         self.source_tests = SourceTests(
-            opener=shared.identity.open,
-            secrets=shared.identity.secrets,
+            sources=shared.identity.sources,
             people=shared.identity.people,
             identities=stores.sources,
             users=stores.users,

@@ -9,10 +9,6 @@ import asyncio
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from gatehouse.auth.identity.sources import Source, read_config
-from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.identity_sources.clients import TestStep
 from gatehouse.identity_sources.definitions import SourceKind
 from gatehouse.identity_sources.errors import SourceUnavailable
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from gatehouse.auth.identity.mapping import MappedPerson
-    from gatehouse.auth.identity.sources import Opener, SourceSecrets
+    from gatehouse.auth.identity.sources import Source, Sources
     from gatehouse.identity_sources.person import Person
     from gatehouse.management.source_people import SourcePeople
     from gatehouse.stores.database.identity_sources import SourceStore, StoredSource
@@ -42,15 +38,13 @@ class Arrival(StrEnum):
 class Preview(NamedTuple):
     person: Person
     mapped: MappedPerson
+    department: int
     arrival: Arrival
 
 
 class SourceTests:
-    def __init__(
-        self, *, opener: Opener, secrets: SourceSecrets, people: SourcePeople, identities: SourceStore, users: Users
-    ) -> None:
-        self._open = opener
-        self._secrets = secrets
+    def __init__(self, *, sources: Sources, people: SourcePeople, identities: SourceStore, users: Users) -> None:
+        self._sources = sources
         self._people = people
         self._identities = identities
         self._users = users
@@ -58,16 +52,16 @@ class SourceTests:
     async def run(self, row: StoredSource, user: str = "") -> AsyncIterator[TestStep | Preview]:
         """Steps up to the first that fails; of a directory, with the name of somebody, the preview after them."""
         try:
-            source = self._opened(row)
-        except (SourceUnavailable, msgspec.MsgspecError, WrongSecret, ValueError) as problem:
-            yield TestStep("open", works=False, seen=str(problem))
+            source = self._sources.open(row)
+        except SourceUnavailable as problem:
+            yield TestStep(problem.step or "config", works=False, seen=str(problem))
             return
         try:
             async with asyncio.timeout(TEST_SECONDS):
                 async for step in self._steps(source, user):
                     yield step
         except SourceUnavailable as problem:
-            yield TestStep(problem.step or "open", works=False, seen=str(problem))
+            yield TestStep(problem.step or "config", works=False, seen=str(problem))
         except TimeoutError:
             yield TestStep("time", works=False, seen=f"the test was ended after {TEST_SECONDS:g} s")
         finally:
@@ -88,7 +82,8 @@ class SourceTests:
 
     async def _preview(self, source: Source, person: Person) -> Preview:
         mapped = await self._people.map(source, person)
-        return Preview(person, mapped, await self._arrival(source, person, mapped))
+        department = source.config.mapping.default_department if mapped.department is None else mapped.department
+        return Preview(person, mapped, department, await self._arrival(source, person, mapped))
 
     async def _arrival(self, source: Source, person: Person, mapped: MappedPerson) -> Arrival:
         if await self._identities.by_subject(source.id, person.issuer, person.subject):
@@ -96,7 +91,3 @@ class SourceTests:
         if not source.config.create_users:
             return Arrival.NOT_ADMITTED
         return Arrival.NAME_TAKEN if await self._users.by_name(mapped.username) else Arrival.CREATE
-
-    def _opened(self, row: StoredSource) -> Source:
-        kind, config = SourceKind(row.kind), read_config(row)
-        return Source(row.id, row.name, row.title, kind, config, self._open(kind, config, self._secrets.open(row)))

@@ -145,7 +145,7 @@ def test_every_word_of_the_pages_is_used_and_every_used_one_is_there() -> None:
     put_together = ("part.", "check.", "reason.", "detail.", "scope.", "login.problem.", "identities.problem.")
     made_up |= {key for key in words if key.startswith(put_together)}
     made_up |= {key for key in words if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
-    made_up |= {key for key in words if key.startswith(("field.", "kind.", "step.", "arrival.", "table."))}
+    made_up |= {key for key in words if key.startswith(("field.", "kind.", "step.", "arrival.", "table.", "sync."))}
     made_up |= {key for key in words if key.removesuffix(".hint") in used}
     assert used | made_up == set(words)
 

@@ -111,7 +111,7 @@ class PreviewData(Struct):
     nickname: str
     email: str
     mobile: str
-    department: Annotated[str, Meta(description="Its name; empty where the source says nothing of it.")]
+    department: str
     roles: list[str]
 
 
@@ -257,7 +257,7 @@ class IdentitySourceEndpoints:
             nickname=mapped.nickname,
             email=mapped.email,
             mobile=mapped.mobile,
-            department=names.get(mapped.department or 0, ""),
+            department=names.get(preview.department, ""),
             roles=list(mapped.roles),
         )
 

@@ -166,6 +166,7 @@ def test_only_administrators_change_or_test_a_source(console: Console, user: Cal
         ("PUT", "identity-sources/corp", {"title": "mine"}),
         ("DELETE", "identity-sources/corp", None),
         ("POST", "identity-sources/corp/test", {}),
+        ("POST", "identity-sources/corp/sync", {"preview": True}),
         ("POST", f"users/{user_id(console)}/identities", {"source": "corp", "name": "carol"}),
     ]
     for who in (helper, reader):
@@ -221,7 +222,7 @@ def test_a_directory_is_tested_step_by_step_up_to_what_a_person_becomes(corp: Co
         "nickname": "Carol",
         "email": "carol@example.org",
         "mobile": "+86 13800138000",
-        "department": "",
+        "department": "Headquarters",
         "roles": ["ADMIN"],
     }
     unknown = corp.call("POST", "identity-sources/corp/test", {"user": "nobody"}).data
@@ -301,3 +302,31 @@ def test_a_link_gives_no_role_that_its_maker_could_not_grant(corp: Console, gate
     ann = user_id(corp)
     corp.refused("A0301", "POST", f"users/{ann}/identities", {"source": "corp", "name": "carol"})
     assert corp.get(f"users/{ann}/identities")["identities"] == []
+
+
+def test_users_are_compared_with_their_directory_and_brought_up_to_date(corp: Console, slapd: Slapd) -> None:
+    dn = slapd.add_person("erin", displayName="Erin")
+    ann = user_id(corp)
+    corp.done("POST", f"users/{ann}/identities", {"source": "corp", "name": "erin"})
+    plan = corp.call("POST", "identity-sources/corp/sync", {"preview": True}).data
+    [step] = plan["steps"]
+    assert (plan["applied"], plan["refusal"], step["action"], step["username"]) == (False, "", "change", "ann")
+    assert "nickname" in step["changed"]
+    assert corp.get(f"users/{ann}/form")["nickname"] == "ann"
+    assert corp.call("POST", "identity-sources/corp/sync", {"preview": False}).data["applied"] is True
+    assert corp.get(f"users/{ann}/form")["nickname"] == "Erin"
+    assert corp.call("POST", "identity-sources/corp/sync", {"preview": True}).data["steps"] == []
+    slapd.delete(dn)
+    refused = corp.call("POST", "identity-sources/corp/sync", {"preview": False}).data
+    assert refused["applied"] is False
+    assert refused["refusal"], "all of those whom we know are gone"
+    assert corp.get(f"users/{ann}/form")["status"] == 1
+    corp.done("POST", "identity-sources", provider())
+    corp.refused("A0421", "POST", "identity-sources/sso/sync", {"preview": False})
+    corp.refused("A0410", "POST", "identity-sources/corp/sync")
+
+
+def test_a_directory_out_of_reach_cannot_be_compared(console: Console) -> None:
+    pytest.importorskip("ldap")
+    console.done("POST", "identity-sources", directory(free_port()))
+    console.refused("C0300", "POST", "identity-sources/corp/sync", {"preview": True})

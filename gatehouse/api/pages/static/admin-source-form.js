@@ -252,26 +252,32 @@ export async function addSource(kind, then) {
   });
 }
 
-/** @param {SourceData} source @param {{ may: May, reload: Then, remove: () => Promise<boolean> }} how */
-export async function editSource(source, { may, reload, remove }) {
+/** @param {SourceData} source @param {{ may: May, reload: Then, remove: () => Promise<boolean>, sync: Then }} how */
+export async function editSource(source, { may, reload, remove, sync }) {
   await attempt(async () => {
     const [offered, { loginUrl }] = await Promise.all([options(), ask("GET", "identity-sources")]);
     const form = fieldsOf(source, offered, loginUrl);
     const given = { title: source.title };
-    if (source.origin === "environment" || !may("sys:source:update")) {
-      const why = source.origin === "environment" && make("p", { class: "notice", t: "sources.readonly" });
-      const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", autofocus: true, click: () => shown.close() });
-      const shown = open("sources.see", given, dialogForm([why, form.content], null, close));
-      for (const each of /** @type {NodeListOf<HTMLInputElement>} */ (shown.querySelectorAll("input, select, .pairs button"))) each.disabled = true;
-      shown.classList.add("wide");
+    /** @type {HTMLDialogElement} */
+    let dialog;
+    const isDefined = source.origin === "environment";
+    // One that the environment defines no more is disabled, and can go.
+    const removal = may("sys:source:delete") && !(isDefined && source.enabled) && make("button", { type: "button", class: "quiet lined danger", t: "sources.remove", click: async () => (await remove()) && dialog.close() });
+    const comparison = source.kind === "directory" && may("sys:source:update") && make("button", { type: "button", class: "quiet lined", t: "sources.sync", click: sync });
+    const tools = make("div", { class: "tools" }, comparison, removal);
+    if (isDefined || !may("sys:source:update")) {
+      const why = isDefined && make("p", { class: "notice", t: "sources.readonly" });
+      const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", autofocus: true, click: () => dialog.close() });
+      dialog = open("sources.see", given, dialogForm([why, form.content, tools], null, close));
+      for (const each of /** @type {NodeListOf<HTMLInputElement>} */ (dialog.querySelectorAll("input, select, .pairs button"))) each.disabled = true;
+      dialog.classList.add("wide");
       return;
     }
-    const removal = may("sys:source:delete") && make("button", { type: "button", class: "quiet lined danger", t: "sources.remove", click: async () => (await remove()) && dialog.close() });
-    const dialog = formDialog({
+    dialog = formDialog({
       title: "sources.edit",
       given,
       wide: true,
-      content: [form.content, removal && make("div", { class: "tools" }, removal)],
+      content: [form.content, tools],
       submit: async () => {
         await ask("PUT", `identity-sources/${source.name}`, form.value);
         succeed("sources.saved", given);

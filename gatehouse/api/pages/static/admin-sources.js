@@ -1,9 +1,9 @@
 // Company login: the directories and providers with which people log in; add, change, test and remove one.
 
-import { attempt, control, person } from "./admin-forms.js";
+import { attempt, control, formDialog, person } from "./admin-forms.js";
 import { addSource, editSource } from "./admin-source-form.js";
 import { pagedTable } from "./admin-table.js";
-import { confirmed, open } from "./dialog.js";
+import { confirmed, dialogForm, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { busy } from "./fields.js";
 import { succeed } from "./toast.js";
@@ -14,7 +14,7 @@ import { addWords, known, say, word } from "./words.js";
 export async function sources({ may }) {
   await addWords("sources");
   /** @param {SourceData} source */
-  const edit = (source) => editSource(source, { may, reload, remove: () => removeSource(source, reload) });
+  const edit = (source) => editSource(source, { may, reload, remove: () => removeSource(source, reload), sync: () => syncSource(source, reload) });
   /** @type {Paged} */
   const table = pagedTable({
     key: ({ name }) => name,
@@ -94,6 +94,35 @@ function testSource({ name, title, kind }) {
   }
 
   test();
+}
+
+/** What differs between a directory and its users is shown first.
+ * @param {SourceData} source @param {Then} then */
+async function syncSource({ name, title }, then) {
+  await attempt(async () => {
+    const { people, unchanged, steps, refusal } = await ask("POST", `identity-sources/${name}/sync`, { preview: true });
+    const about = make("p", { class: "muted" });
+    say(about, steps.length ? "sources.sync.plan" : "sources.sync.same", { people, unchanged });
+    const content = [about, refusal && make("p", { class: "notice bad" }, refusal), make("ul", { class: "small-rows" }, steps.map(syncLine))];
+    if (refusal || steps.every(({ action }) => action === "conflict")) {
+      const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
+      const dialog = open("sources.sync.of", { title }, dialogForm(content, null, close));
+      return;
+    }
+    formDialog({ title: "sources.sync.of", given: { title }, act: "sources.sync.act", content, submit: async () => {
+      const done = await ask("POST", `identity-sources/${name}/sync`, { preview: false });
+      if (done.refusal) throw new Error(done.refusal);
+      succeed("sources.sync.done", { title });
+      await then();
+    } });
+  });
+}
+
+/** @param {SyncStepData} step */
+function syncLine({ action, name, username, changed, granted, revoked, problem }) {
+  const roles = [...granted.map((code) => `+${code}`), ...revoked.map((code) => `−${code}`)];
+  const what = [username !== name && username, ...changed, ...roles, problem].filter(Boolean).join(" · ");
+  return make("li", { class: action === "disable" ? "minus" : null }, make("span", {}, make("strong", {}, name), make("span", { class: "sub" }, what)), make("span", { class: "tag", t: `sync.${action}` }));
 }
 
 /** @param {TestStepData} step */
