@@ -11,6 +11,8 @@ from gatehouse.api.operation_declaration import Limit, Operation
 from gatehouse.api.operation_table import OPERATIONS
 from gatehouse.api.routes import Route, Routes, parameter_names
 from gatehouse.api.telemetry.metrics import OperationMetrics
+from gatehouse.auth.audit import ClientInfo
+from gatehouse.auth.login.company_tickets import Arrival, CompanyTickets
 from tests.support.factors import enrol
 from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
@@ -75,6 +77,19 @@ def limited(limit: Limit) -> list[Operation]:
     return [operation for operation in OPERATIONS if limit in operation.limits]
 
 
+def pending_ticket(gatehouse: InProcess) -> str:
+    """Of an administrator who has come from a provider, and owes a code."""
+    arrival = Arrival(1, 1, "https://corp.example", "admin", "", "", ("oidc@corp",), gatehouse.clock(), "/")
+    pending = CompanyTickets(
+        ring=gatehouse.service.key_ring,
+        state=gatehouse.service.stores.state,
+        audit=gatehouse.service.audit,
+        clock=gatehouse.clock,
+        pending=True,
+    )
+    return gatehouse.run(pending.make(arrival, ClientInfo("127.0.0.1")))
+
+
 def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[str]:
     """The codes of four calls in a row, each with something to count."""
     response = dict.fromkeys(("clientDataJSON", "authenticatorData", "signature"), "AAAA")
@@ -91,8 +106,10 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
     }
     if operation.name == "login":
         return [gatehouse.login(password="wrong").code for _ in range(4)]
-    if operation.name in {"end_totp", "renew_recovery_codes"}:
+    if operation.name in {"end_totp", "renew_recovery_codes", "company_login_code"}:
         enrol(lambda *words: gatehouse.request(*words[:2], body=words[2], token=token).data, gatehouse.clock)
+    if operation.name == "company_login_code":
+        bodies["company_login_code"] = {"ticket": pending_ticket(gatehouse), "otpCode": "000000"}
     # Whatever else is limited by name checks the current password.
     proof = (
         {"currentPassword": "wrong", "code": "123456", "enabled": False}
@@ -100,7 +117,7 @@ def exhausted(gatehouse: InProcess, operation: Operation, token: str) -> list[st
         else None
     )
     body = bodies.get(operation.name, proof)
-    path = operation.path.replace("{id}", "1")
+    path = operation.path.replace("{id}", "1").replace("{source}", "corp")
     return [gatehouse.request(operation.method, path, body=body, token=token).code for _ in range(4)]
 
 

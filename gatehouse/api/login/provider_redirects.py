@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.identity.sources import Source
     from gatehouse.composition import Service
 
+WARN_SECONDS = 10.0
+
 
 class ProviderRedirectEndpoints:
     def __init__(self, service: Service) -> None:
@@ -38,6 +40,8 @@ class ProviderRedirectEndpoints:
         self._public_url = service.settings.public_url
         self._after_logout = service.settings.console_url or f"{self._public_url}/"
         self._cookies = LoginCookies(self._public_url)
+        self._clock = service.clock
+        self._warned: dict[int, float] = {}  # when, by source
 
     @Resource("/login/{name}", methods=("GET",))
     async def provider_login(self, request: Request) -> Response:
@@ -58,8 +62,7 @@ class ProviderRedirectEndpoints:
         source = self._sources.provider(name)
         try:
             query = request.query_once()
-        except FieldInvalid as problem:
-            log.warning("the answer of a provider is refused", source=name, problem=str(problem))
+        except FieldInvalid:
             return self._problem(name, Problem.REFUSED)
         state = query.get("state", "")
         sealed = self._cookies.read(state, request)
@@ -93,7 +96,7 @@ class ProviderRedirectEndpoints:
         try:
             ended = await self._logout.back_channel(source, token, request.client)
         except (CallbackRefused, SourceUnavailable) as problem:
-            log.warning("a logout from a provider is refused", source=source.name, problem=str(problem))
+            self._warn(source, problem)
             return raw_response(msgspec.json.encode({"error": "invalid_request"}), "application/json", status=400)
         log.info("a provider has ended sessions", source=source.name, sessions=ended)
         return raw_response(b"", "text/plain")
@@ -107,6 +110,12 @@ class ProviderRedirectEndpoints:
     @Resource("/login/{name}/logged-out", methods=("GET",))
     async def provider_logged_out(self, _request: Request) -> Response:
         return redirect(self._after_logout)
+
+    def _warn(self, source: Source, problem: Exception) -> None:
+        """Not of each: anybody can send what is refused."""
+        if self._clock() - self._warned.get(source.id, 0.0) >= WARN_SECONDS:
+            self._warned[source.id] = self._clock()
+            log.warning("a logout from a provider is refused", source=source.name, problem=str(problem))
 
     def _required(self, request: Request) -> Source:
         source = self._sources.provider(request.parameters["name"])

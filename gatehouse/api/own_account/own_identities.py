@@ -71,7 +71,7 @@ class OwnIdentityEndpoints:
 
     @Operation(
         "POST",
-        "/api/v1/users/me/identities/{identity}",
+        "/api/v1/users/me/identities/{source}",
         "Begin to link an account at the provider of this name, after a fresh proof",
         body=ProofBody,
         data=LinkData,
@@ -82,10 +82,10 @@ class OwnIdentityEndpoints:
     )
     async def link_identity(self, request: Request, principal: Principal) -> Response:
         proof = proof_of(await request.fields(ProofBody))
-        source = self._sources.provider(request.parameters["identity"])
+        await self._proof.require(principal, proof, request.client)
+        source = self._sources.provider(request.parameters["source"])
         if source is None:
             raise Missing("there is no such provider")
-        await self._proof.require(principal, proof, request.client)
         try:
             departure = await self._company.begin_link(source, principal)
         except CompanyLoginFailed as failed:
@@ -96,14 +96,14 @@ class OwnIdentityEndpoints:
 
     @Operation(
         "DELETE",
-        "/api/v1/users/me/identities/{identity}",
+        "/api/v1/users/me/identities/{id}",
         "Unlink an account at a provider, after a fresh proof; other sessions that it has opened end",
         body=ProofBody,
         limits=(Limit.LOGIN_NAME,),
         refusals=(*PROOF_REFUSALS, Missing, InUse),
     )
     async def unlink_identity(self, request: Request, principal: Principal) -> Response:
-        number, user = request.path_id("identity"), principal.claims.user
+        number, user = request.path_id(), principal.claims.user
         proof = proof_of(await request.fields(ProofBody))
         await self._proof.require(principal, proof, request.client)
         identity = next((each for each in await self._identities.identities_of(user) if each.id == number), None)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 STATE_SECONDS = 600  # what a person may take at the provider
 CANCELLED = "access_denied"
+OUTAGES = {"server_error", "temporarily_unavailable"}  # as the provider itself calls them
 COOKIE_PREFIX = "gatehouse_login_"
 
 
@@ -191,7 +192,7 @@ class CompanyLogin:
                 raise CompanyLoginFailed(Problem.EXPIRED)
             login = await self._ask(source, begun, query, client)
             if begun.link is not None:
-                return await self._to_link(begun.link, login.person)
+                return await self._to_link(source, begun.link, login.person)
             return await self._arrive(source, login, begun.to, client)
 
     def is_link(self, sealed: str) -> bool:
@@ -208,12 +209,15 @@ class CompanyLogin:
         except CallbackRefused as refusal:
             if refusal.code == CANCELLED:
                 raise CompanyLoginFailed(Problem.CANCELLED) from None
+            if refusal.code in OUTAGES:
+                raise self._unavailable(source, refusal) from None
             log.warning("the answer of a provider is refused", source=source.name, problem=str(refusal))
             raise self._failed(source, LoginFailure.PROVIDER, Problem.REFUSED, client) from None
 
-    async def _to_link(self, link: LinkFor, person: Person) -> LinkWanted:
+    async def _to_link(self, source: Source, link: LinkFor, person: Person) -> LinkWanted:
         if await self._sessions.live_epoch(link.session, link.user, self._clock()) is None:
             raise CompanyLoginFailed(Problem.EXPIRED)
+        self._sources.count(source, SourceOutcome.SUCCESS)
         return LinkWanted(link.user, person)
 
     async def _arrive(self, source: Source, login: ProviderLogin, to: str, client: ClientInfo) -> Onward:
@@ -305,7 +309,7 @@ class CompanyLogin:
     def _callback(self, source: Source) -> str:
         return f"{self._public_url}/login/{source.name}/callback"
 
-    def _unavailable(self, source: Source, outage: SourceUnavailable) -> CompanyLoginFailed:
+    def _unavailable(self, source: Source, outage: SourceUnavailable | CallbackRefused) -> CompanyLoginFailed:
         self._sources.count(source, SourceOutcome.UNAVAILABLE)
         log.warning("a provider cannot be asked", source=source.name, problem=str(outage))
         return CompanyLoginFailed(Problem.UNAVAILABLE)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from gatehouse.auth.audit import Event
 from gatehouse.identity_sources.definitions import ProviderConfig, SourceKind
 from gatehouse.management.authority import OPERATOR
 from gatehouse.management.identity_sources import SourceDraft
+from gatehouse.stores.database.audit_trail import AuditEntry
 from tests.identity_sources.provider.hostile_provider import CLIENT_ID, SECRET, HostileProvider, sign
 from tests.support.inprocess import Answer, InProcess
 
@@ -109,3 +112,10 @@ def query_of(url: str) -> dict[str, str]:
 def problem_of(answer: Answer | str) -> str:
     location = answer if isinstance(answer, str) else answer.headers["location"]
     return query_of(location).get("problem", "")
+
+
+def recorded(company: Company, event: Event) -> Sequence[AuditEntry]:
+    """At the end of a test: the trail is closed."""
+    service = company.service.service
+    company.service.run(service.audit.stop())
+    return company.service.run(service.stores.audit_trail.read(newest=100, events=[event.value]))

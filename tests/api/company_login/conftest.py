@@ -20,6 +20,7 @@ def company(tmp_path: Path, hostile: HostileProvider) -> Iterator[Company]:  # n
     with InProcess(tmp_path / "data", console_url=CONSOLE) as service:
         hostile.clock = service.clock  # type: ignore[assignment]
         company = Company(service, hostile)
+        service.run(service.accounts.add_role("STAFF", "Staff"))
         company.add()
         yield company
 

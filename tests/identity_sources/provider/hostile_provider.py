@@ -67,6 +67,7 @@ class HostileProvider(LoopbackServer):
         self.userinfo: dict[str, Any] = {"sub": "person-1"}
         self.id_token = ""
         self.callback = CALLBACK
+        self.access_token: Any = "an-access-token"
         self.routes = {
             DISCOVERY: lambda _: json_reply(self.metadata),
             KEYS: lambda _: json_reply({"keys": self.keys}),
@@ -119,7 +120,7 @@ class HostileProvider(LoopbackServer):
         challenge = base64url(sha256(form["code_verifier"].encode()).digest())
         if form["code"] != challenge or form["redirect_uri"] != self.callback:
             return json_reply({"error": "invalid_grant", "error_description": "no such\ncode"}, 400)
-        return json_reply({"access_token": "an-access-token", "token_type": "Bearer", "id_token": self.id_token})
+        return json_reply({"access_token": self.access_token, "token_type": "Bearer", "id_token": self.id_token})
 
 
 def sign(claims: Any, algorithm: str = "RS256", key: Any = None, **header: Any) -> str:

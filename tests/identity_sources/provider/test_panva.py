@@ -16,6 +16,7 @@ from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.identity_sources.provider.openid_provider import OpenIdProvider
 from tests.identity_sources.provider.hostile_provider import Clock
 from tests.identity_sources.provider.loopback_server import LoopbackServer, json_reply
+from tests.support import html_forms
 from tests.support.engines import NotInstalled
 from tests.support.panva_provider import PanvaProvider
 from tests.support.waiting import wait_until
@@ -63,7 +64,7 @@ def panva(receiver: LoopbackServer) -> Iterator[PanvaProvider]:
 
 @pytest.fixture
 def browser() -> Iterator[httpx.Client]:
-    with httpx.Client() as client:
+    with html_forms.browser() as client:
         yield client
 
 
@@ -145,7 +146,7 @@ async def test_logout_goes_to_the_provider_and_comes_back_behind_the_browser(
     url = await client.logout_url(login.id_token, AFTER_LOGOUT, "a state")
     assert url is not None
     assert panva.log_out(browser, url, AFTER_LOGOUT) == f"{AFTER_LOGOUT}?state=a+state"
-    posts = wait_until(lambda: [asked for asked in receiver.asked if asked.path == "/logout"])
+    posts = wait_until(lambda: [asked for asked in receiver.asked if asked.path == "/logout"], panva.log)
     token = await client.read_logout_token(posts[-1].form["logout_token"])
     assert (token.issuer, token.sid) == (panva.issuer, login.sid)
     with pytest.raises(CallbackRefused, match="not for us"):
