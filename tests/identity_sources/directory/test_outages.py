@@ -48,7 +48,7 @@ def nothing_left() -> Iterator[None]:
 
 def _sockets_and_threads() -> tuple[int, int]:
     """Without the threads in which the loop resolves names and reads files, which it keeps."""
-    kept = ("asyncio_", "ThreadPoolExecutor")
+    kept = ("asyncio_", "uvloop_")
     threads = [thread for thread in threading.enumerate() if not thread.name.startswith(kept)]
     return len(list(Path("/proc/self/fd").iterdir())), len(threads)
 
