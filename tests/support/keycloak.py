@@ -16,6 +16,7 @@ import subprocess
 import tarfile
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ import httpx
 
 from tests.support.engines import NotInstalled, Server
 from tests.support.html_forms import follow, submit
+from tests.support.waiting import wait_until
 
 VERSION = "26.7.3"
 ARTIFACT = f"org.keycloak:keycloak-quarkus-dist:{VERSION}:tar.gz"
@@ -126,6 +128,13 @@ class KeycloakServer(Server):
         finally:
             for name in names:
                 del os.environ[name]
+
+    def start(self) -> None:
+        """With twice the usual patience: the first start on a machine makes the schema, on a busy one for minutes."""
+        self.launch()
+        with suppress(AssertionError):
+            wait_until(self._has_started)
+        wait_until(self._has_started, lambda: f"Keycloak starts:\n{(self.folder / 'log').read_text()}")
 
     def answers(self) -> bool:
         try:
