@@ -455,7 +455,7 @@ SECOND_FACTORS = (
     Mutant(
         "a QR ticket is good in the browser that asked for it",
         QR,
-        "if ticket is None or ticket.content.binding != _binding(client):\n            self._audit",
+        "if ticket is None or ticket.content.binding != binding_of(client):\n            self._audit",
         "if ticket is None:\n            self._audit",
         (f"{QR_TESTS}::test_it_is_worth_nothing_to_whoever_else_holds_it",),
     ),
