@@ -115,7 +115,7 @@ lock: $(VENV)/dev.done  ## pin the newest versions of all dependencies, with has
 	$(BIN)/uv pip compile --quiet --upgrade $(SERVER) --extra otel packages/python/pyproject.toml --extra httpx --group build --group dev $(LOCK) \
 	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml --extra ldap $(LOCK) -c requirements/run.txt | \
-	  awk '/^[^ #]/ { found = /^bonsai==/ } found && !/^ *#/' > requirements/ldap.txt
+	  awk '/^[^ #]/ { found = /^(python-ldap|pyasn1|pyasn1-modules)==/ } found && !/^ *#/' > requirements/ldap.txt
 	{ echo "# The installer itself; \`make lock\` copies it out of dev.txt."; \
 	  awk '/^[^ #]/ { found = /^uv==/ } found && !/^ *#/' requirements/dev.txt; } > requirements/uv.txt
 
@@ -157,5 +157,5 @@ $(VENV)/dev.done: requirements/dev.txt requirements/ldap.txt pyproject.toml pack
 	@echo "Installing Gatehouse and its test tools into $(VENV) ..."
 	$(call install,requirements/dev.txt,-e . -e packages/python)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/ldap.txt >/dev/null 2>&1 || \
-	  echo "bonsai cannot be built here (it needs a compiler, libldap2-dev and libsasl2-dev): the tests of directories will be left out"
+	  echo "python-ldap cannot be built here (it needs a compiler, libldap2-dev and libsasl2-dev): the tests of directories will be left out"
 	@touch $@ $(VENV)/run.done

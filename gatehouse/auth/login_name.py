@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gatehouse.stores.database.users import name_key
+from gatehouse.common.name_key import name_key
 
 
 class LoginName(NamedTuple):

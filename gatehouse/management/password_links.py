@@ -16,8 +16,8 @@ from gatehouse.auth.perms import RESET_PASSWORD, allows
 from gatehouse.auth.refusals import CannotManage, PasswordRefused, TicketGone
 from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
 from gatehouse.auth.sessions.profile_cache import effective_profile
+from gatehouse.common.name_key import name_key
 from gatehouse.management import authority
-from gatehouse.stores.database.users import name_key
 from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:

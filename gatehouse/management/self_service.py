@@ -14,7 +14,7 @@ from gatehouse.auth.refusals import (
     PasswordRefused,
     TooManyRequests,
 )
-from gatehouse.stores.database.users import name_key
+from gatehouse.common.name_key import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

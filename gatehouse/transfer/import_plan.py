@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import UNSET, structs
 
 from gatehouse.auth.passwords.hashing import is_supported_hash, is_within_cost_limit
+from gatehouse.common.name_key import name_key
 from gatehouse.management import accepted_values, authority
 from gatehouse.management.authority import OPERATOR, Actor, Holder, grant_of
 from gatehouse.stores.database.row_changes import applied, without_same
-from gatehouse.stores.database.users import NewUser, User, UserChange, name_key
+from gatehouse.stores.database.users import NewUser, User, UserChange
 from gatehouse.transfer.import_rows import Problem, Refusal, Remark, printable
 
 if TYPE_CHECKING:

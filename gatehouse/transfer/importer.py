@@ -15,6 +15,7 @@ from msgspec import UNSET
 
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
 from gatehouse.auth.perms import ROOT
+from gatehouse.common.name_key import name_key
 from gatehouse.common.os_user import os_user
 from gatehouse.management.account_changes import EndedUser, StateUpdate, new_delivery
 from gatehouse.management.authority import IMPORT_ADDRESS
@@ -24,7 +25,7 @@ from gatehouse.stores.database.departments import Department, DepartmentChange, 
 from gatehouse.stores.database.import_batches import AddedUser, Batch, ChangedUser, ImportBatches
 from gatehouse.stores.database.roles import DataScope, Role, RoleChange, Roles
 from gatehouse.stores.database.row_changes import applied, set_columns
-from gatehouse.stores.database.users import Users, name_key
+from gatehouse.stores.database.users import Users
 from gatehouse.transfer.factor_import import FactorImport
 from gatehouse.transfer.import_plan import Context, Plan, UserPlanner
 from gatehouse.transfer.import_rows import ImportCount, Summary, cut_cycles, moved_to_top

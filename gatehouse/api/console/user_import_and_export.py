@@ -20,9 +20,9 @@ from gatehouse.auth import refusals
 from gatehouse.auth.audit import Event
 from gatehouse.auth.perms import allows
 from gatehouse.auth.refusals import FieldInvalid, NotAllowed
+from gatehouse.common.name_key import name_key
 from gatehouse.messages import in_language, message, section
 from gatehouse.stores.database.import_batches import ImportBatches
-from gatehouse.stores.database.users import name_key
 from gatehouse.stores.errors import Duplicate, Missing
 from gatehouse.transfer.import_plan import Context, UserPlanner
 from gatehouse.transfer.user_sheet_reader import COLUMNS, header, read_user_sheet

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 
 from gatehouse.auth.refusals import PASSWORD_MAX, PASSWORD_MIN, PasswordProblem
-from gatehouse.stores.database.users import name_key
+from gatehouse.common.name_key import name_key
 
 
 def password_problem(password: str, username: str) -> PasswordProblem | None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import func, or_, select
 
+from gatehouse.common.name_key import name_key
 from gatehouse.stores.database.audit_trail import LOGIN
 from gatehouse.stores.database.departments import below
 from gatehouse.stores.database.schema import audit_events, departments, login_places, roles, user_roles, users
-from gatehouse.stores.database.users import COLUMNS, User, name_key
+from gatehouse.stores.database.users import COLUMNS, User
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from sqlalchemy import and_, bindparam, case, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.common.name_key import name_key
 from gatehouse.stores.database.departments import require_department
 from gatehouse.stores.database.roles import DataScope
 from gatehouse.stores.database.row_changes import RowChange, set_columns
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gatehouse.stores.database.sql_engine import Database
-
-
-def name_key(username: str) -> str:
-    """The form under which a name is looked up and counted: without regard to case and to Unicode spelling."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
 
 
 @dataclass(frozen=True, slots=True)
