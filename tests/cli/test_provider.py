@@ -98,7 +98,12 @@ def test_a_provider_that_is_not_there_fails_the_test_and_doctor(company: Company
 
 @pytest.mark.full
 def test_a_test_says_whether_a_real_provider_knows_our_client(company: Company) -> None:
-    client = {"client_id": "gatehouse", "client_secret": SECRET, "redirect_uris": [f"{company.ours}/panva/callback"]}
+    client = {
+        "client_id": "gatehouse",
+        "client_secret": SECRET,
+        "redirect_uris": [f"{company.ours}/panva/callback"],
+        "id_token_signed_response_alg": "ES256",
+    }
     try:
         panva = PanvaProvider(client)
     except NotInstalled as missing:

@@ -71,7 +71,7 @@ def test_a_profile_a_department_and_a_name_follow_the_directory() -> None:
 
 def test_roles_of_the_directory_come_and_go_and_those_by_hand_stay() -> None:
     mapping = Mapping(roles={"CN=Admins": ("ADMIN",), "clerks": ("CLERK", "NONE")})
-    held = {"ann": {"ADMIN": CORP}, "bob": {"CLERK": None, "ADMIN": 8}}
+    held: dict[str, dict[str, int | None]] = {"ann": {"ADMIN": CORP}, "bob": {"CLERK": None, "ADMIN": 8}}
     plan = planned(
         [person("ann", groups="clerks"), person("bob", groups="cn=admins clerks")],
         [linked("ann"), linked("bob")],
