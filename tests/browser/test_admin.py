@@ -378,8 +378,8 @@ def test_whoever_lacks_the_perms_sees_nothing_of_it(desk: Visit, person: str) ->
     expect(page.locator("#rail a")).to_have_count(0)
 
 
-PARTS = ("Overview", "Users", "Roles", "Departments", "Sessions", "Audit", "Settings")
-PARTS_ZH = ("概览", "用户", "角色", "部门", "会话", "审计", "设置")
+PARTS = ("Overview", "Users", "Roles", "Departments", "Company login", "Sessions", "Audit", "Settings")
+PARTS_ZH = ("概览", "用户", "角色", "部门", "企业登录", "会话", "审计", "设置")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -20,7 +20,7 @@ from tests.browser.painted import in_sight, unreadable
 from tests.browser.test_accessibility import LOCALES, log_in
 from tests.browser.test_qr import ConsoleBrowser
 from tests.browser.visits import Visit, arrived
-from tests.support.conversation import LOGIN, credentials, login
+from tests.support.conversation import LOGIN, bearer, credentials, login
 from tests.support.running import PASSWORD, Running
 
 SCREENS: dict[str, dict[str, Any]] = {
@@ -242,6 +242,42 @@ def test_departments_sessions_audit_and_settings(
     page.get_by_role("searchbox").fill("no such event")
     expect(page.locator(".empty")).to_be_visible()
     reader.judge(where="no event")
+
+
+@pytest.mark.parametrize("look", SELDOM)
+def test_company_login(administrator: Callable[..., Reader], serving: Serving, look: tuple[str, str]) -> None:
+    at = serving()
+    config = {"urls": [f"ldap://127.0.0.1:{at.port}"], "base": "dc=example,dc=org", "allowPlain": True}
+    config |= {"mapping": {"roles": {"a group with a long name, ou=groups,dc=example,dc=org": ["ADMIN"]}}}
+    source = {"name": "corp", "kind": "directory", "enabled": False, "secret": "x", "config": config}
+    with at.client() as client:
+        client.post("/api/v1/identity-sources", json=source, headers=bearer(login(client))).raise_for_status()
+    reader = administrator(look, at)
+    reader.part("sources")
+    expect(reader.page.locator("tbody .open")).to_have_count(1)
+    reader.judge(where="sources")
+    for words in ("sources.add.directory", "sources.add.provider"):
+        reader.opens(words)
+        reader.refused(words)
+        reader.press("sources.more")
+        reader.judge(where=f"{words}, more")
+        reader.close()
+    reader.page.locator("tbody .open").click()
+    expect(reader.page.locator("dialog[open]")).to_have_count(1)
+    reader.judge(where="edit")
+    reader.opens("sources.remove")
+    reader.close()
+    reader.close()
+    reader.press("sources.test")
+    expect(reader.page.locator(".steps .bad")).to_be_visible()
+    reader.judge(where="test")
+    reader.close()
+    add_person(at)
+    reader.part("users")
+    reader.page.locator("tbody .open").first.click()
+    expect(reader.page.locator("dialog[open]")).to_have_count(1)
+    reader.opens("users.identities")
+    reader.opens("identities.link")
 
 
 @pytest.mark.parametrize("look", SELDOM)

@@ -17,7 +17,7 @@ const DIRECTORY = [
   { name: "vendor", kind: ["openldap", "ad"] },
   { name: "urls", kind: "list", required: true, placeholder: "ldaps://dc1.example.org" },
   { name: "base", required: true, placeholder: "dc=example,dc=org" },
-  { name: "bindDn", placeholder: "cn=gatehouse,dc=example,dc=org" },
+  { name: "bindDn", placeholder: "cn=gatehouse,dc=example" },
 ];
 /** @type {SourceField[]} */
 const DIRECTORY_MORE = [
@@ -150,10 +150,11 @@ function mappingFields(mapping, offered, isProvider) {
   };
 }
 
-/** What is registered at the provider, to copy.
- * @param {string} base */
-function addresses(base) {
-  return [["callback", "field.callback"], ["backchannel-logout", "field.backchannel"]].map(([path, words]) => {
+/** What is registered at the provider, to copy. Only OpenID has logout tokens.
+ * @param {string} base @param {string} kind */
+function addresses(base, kind) {
+  const paths = [["callback", "field.callback"], ["backchannel-logout", "field.backchannel"]];
+  return paths.slice(0, kind === "openid" ? 2 : 1).map(([path, words]) => {
     const url = `${base}/${path}`;
     return make("div", { class: "copy-line" }, make("span", {}, make("span", { class: "sub", t: words }), make("code", {}, url)), copyButton(url));
   });
@@ -186,7 +187,7 @@ function fieldsOf(source, offered, loginUrl) {
       each.input.disabled = hidden;
     }
   };
-  const showAddresses = () => toCopy.replaceChildren(...addresses(`${loginUrl}/${source.name ?? (name.input.value.trim() || "…")}`));
+  const showAddresses = () => toCopy.replaceChildren(...addresses(`${loginUrl}/${source.name ?? (name.input.value.trim() || "…")}`, shownKind()));
   const read = () => Object.fromEntries(all.filter(({ input }) => !input.disabled).map((each) => [each.name, each.read()]));
   const address = () => JSON.stringify(ADDRESS.map((each) => read()[each]));
   const askAgain = () => {
@@ -196,7 +197,10 @@ function fieldsOf(source, offered, loginUrl) {
     hint.classList.toggle("plain", !moved);
     say(hint, moved ? "sources.again" : source.hasSecret ? "sources.keep" : "");
   };
-  kind.input.addEventListener("change", showKind);
+  kind.input.addEventListener("change", () => {
+    showKind();
+    showAddresses();
+  });
   name.input.addEventListener("input", showAddresses);
   for (const { input } of all) input.addEventListener("input", askAgain);
   showKind();
