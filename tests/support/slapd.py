@@ -26,6 +26,7 @@ BASE = "dc=example,dc=org"
 PEOPLE = f"ou=people,{BASE}"
 GROUPS = f"ou=groups,{BASE}"
 SERVICE = f"cn=gatehouse,{BASE}"  # the service account
+LIMITED = f"cn=limited,{BASE}"  # another, which is given three entries of a search
 ADMIN = f"cn=admin,{BASE}"
 PASSWORD = "correct horse battery"
 _STRICT = f"cn=strict,ou=policies,{BASE}"
@@ -151,8 +152,10 @@ rootpw "{PASSWORD}"
 directory {folder}/data
 dbnosync
 index objectClass,uid,cn,mail,member,uniqueMember,memberUid,entryUUID eq
+limits dn.exact="{SERVICE}" size.prtotal=unlimited
+limits dn.exact="{LIMITED}" size.prtotal=3
 access to attrs=userPassword by anonymous auth by * none
-access to * by dn.exact="{SERVICE}" read by anonymous auth by * none
+access to * by dn.exact="{SERVICE}" read by dn.exact="{LIMITED}" read by anonymous auth by * none
 overlay ppolicy
 ppolicy_default "cn=usual,ou=policies,{BASE}"
 ppolicy_use_lockout
@@ -188,8 +191,11 @@ def _seed() -> str:
             entry(f"ou={ou},{BASE}", "objectClass: organizationalUnit", f"ou: {ou}")
             for ou in ("people", "groups", "policies")
         ),
-        entry(SERVICE, "objectClass: organizationalRole", "objectClass: simpleSecurityObject", "cn: gatehouse",
-              f"userPassword: {PASSWORD}"),
+        *(
+            entry(dn, "objectClass: organizationalRole", "objectClass: simpleSecurityObject", f"cn: {cn}",
+                  f"userPassword: {PASSWORD}")
+            for dn, cn in ((SERVICE, "gatehouse"), (LIMITED, "limited"))
+        ),
         entry(f"cn=usual,ou=policies,{BASE}", "objectClass: device", "objectClass: pwdPolicy", "cn: usual",
               "pwdAttribute: userPassword", "pwdLockout: TRUE", "pwdMaxFailure: 20", "pwdMustChange: TRUE"),
         entry(_STRICT, "objectClass: device", "objectClass: pwdPolicy", "cn: strict",

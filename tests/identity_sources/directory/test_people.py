@@ -9,8 +9,9 @@ from gatehouse.identity_sources.directory import ldap_directory
 from gatehouse.identity_sources.directory.entries import escaped, subject_filter
 from gatehouse.identity_sources.directory.groups import DEEPEST
 from gatehouse.identity_sources.directory.ldap_directory import LdapDirectory
+from gatehouse.identity_sources.errors import SourceUnavailable
 from tests.identity_sources.directory.conftest import Open
-from tests.support.slapd import GROUPS, PEOPLE, Slapd, dn_of
+from tests.support.slapd import GROUPS, LIMITED, PEOPLE, Slapd, dn_of
 
 
 def names(*groups: str) -> set[str]:
@@ -100,7 +101,16 @@ async def test_everybody_comes_page_by_page_with_groups(
         assert person == await directory.find(person.name)
 
 
-async def test_a_directory_that_nobody_uses_up_is_closed(directory: LdapDirectory) -> None:
+async def test_a_list_that_the_server_cuts_short_is_a_failure(
+    open_directory: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is not on a short list would be taken for gone."""
+    monkeypatch.setattr(ldap_directory, "PAGE", 2)
+    with pytest.raises(SourceUnavailable, match="size limit"):
+        [person async for person in open_directory(bind_dn=LIMITED).people()]
+
+
+async def test_a_list_may_be_left_before_its_end(directory: LdapDirectory) -> None:
     people = directory.people()
     await anext(people)
     await people.aclose()  # type: ignore[attr-defined]
