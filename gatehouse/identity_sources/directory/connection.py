@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Callable, Iterable
 
-# libldap reconnects by itself, past our TLS, to the address that it was given. Nothing listens at this one.
+# libldap must not connect by itself, which would be past our TLS. Nothing can listen at this address.
 _NOWHERE = "ldapi://%2Fdev%2Fnull"
 
 

@@ -366,8 +366,22 @@ async def test_a_filter_that_is_none_is_an_outage(open_directory: Open) -> None:
     assert (await outage(open_directory(user_filter="(&(objectClass=person"))).step == "search"
 
 
+@pytest.mark.parametrize("kind", [0x65, 0x78, 0x6B])  # of a search, an extended operation, a deletion
+async def test_a_success_of_something_else_is_no_bind(kind: int) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1024)
+        writer.write(SUCCESSFUL_BIND.replace(b"\x61", bytes([kind])))
+        await reader.read()
+
+    async with listener(handle) as server:
+        connection = await Connection.open(server_address(f"ldap://127.0.0.1:{server.port}", allow_plain=True), None)
+        with pytest.raises(ConnectionBroken, match="wrong kind"):
+            await connection.bind(SERVICE, PASSWORD)
+        connection.close()
+
+
 async def test_libldap_never_connects_by_itself(slapd: Slapd) -> None:
-    """It would, after a connection is lost, to the address that it knows and without our TLS."""
+    """That would be past our TLS."""
     server = server_address(slapd.tls_url, allow_plain=False)
     connection = await Connection.open(server, tls_context(slapd.ca_file))
     await connection.bind(SERVICE, PASSWORD)
