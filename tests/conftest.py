@@ -15,6 +15,7 @@ from tests.support import hash_cost, selection, store_limits
 from tests.support.engines import NotInstalled, Postgres, Redis, fresh_database, fresh_stores
 from tests.support.hash_cost import real_hash_cost
 from tests.support.inprocess import InProcess
+from tests.support.keycloak import KeycloakServer
 from tests.support.local import Local
 from tests.support.running import Running
 from tests.support.selection import (
@@ -100,6 +101,20 @@ def redis_server(pytestconfig: pytest.Config) -> Redis:
 @pytest.fixture(scope="session")
 def postgres_server(pytestconfig: pytest.Config) -> Postgres:
     return Postgres(_port("postgres", pytestconfig), _share())
+
+
+@pytest.fixture(scope="session")
+def keycloak() -> Iterator[KeycloakServer]:
+    """For tests in files with `keycloak` in their names, see `tests/support/keycloak.py`."""
+    try:
+        server = KeycloakServer()
+    except NotInstalled as missing:
+        pytest.skip(str(missing))
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from gatehouse.settings import SettingsError, load
+from gatehouse.identity_sources.definitions import DirectoryConfig, Mapping, ProviderConfig
+from gatehouse.identity_sources.environment import DefinedSource, read_sources
+from gatehouse.identity_sources.field_texts import field_types
+from gatehouse.settings import SettingsError, effective_settings, load
 
 
 @pytest.mark.parametrize("issuer", ["https://login.example.com", "http://10.0.0.5:8000", "http://[2001:db8::1]"])
@@ -59,3 +63,74 @@ def test_a_variable_that_is_no_setting_is_ignored_and_known() -> None:
         "GATEHOUSE_DB_SERVICE_HOST": "",
         "GATEHOUSE_TRUSTED_PROXYS": "GATEHOUSE_TRUSTED_PROXIES",
     }
+
+
+def read(**variables: str) -> tuple[list[DefinedSource], list[str]]:
+    problems: list[str] = []
+    environ = {f"GATEHOUSE_SOURCE_{name}": text for name, text in variables.items()}
+    return list(read_sources(load(environ=environ).source_variables, problems)), problems
+
+
+def test_variables_define_a_source_of_identity(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hush, hush\n")
+    [source], problems = read(
+        HEAD_OFFICE_KIND="directory",
+        HEAD_OFFICE_URLS="ldaps://a.example.org, ldaps://b.example.org",
+        HEAD_OFFICE_BASE="dc=example,dc=org",
+        HEAD_OFFICE_SECRET_FILE=str(secret),
+        HEAD_OFFICE_ROLES=r"CN=Admins,OU=a\;b,DC=example=ADMIN,OPS; clerks = CLERK ;",
+        HEAD_OFFICE_DEFAULT_DEPARTMENT="3",
+        HEAD_OFFICE_DEPARTMENT="ou",
+        HEAD_OFFICE_DEPARTMENTS="Sales=4;R&D=5",
+        HEAD_OFFICE_CREATE_USERS="off",
+        HEAD_OFFICE_TIMEOUT="2.5",
+        HEAD_OFFICE_TITLE="",
+    )
+    assert problems == []
+    assert (source.name, source.kind, source.secret, source.title) == ("head-office", "directory", "hush, hush", "")
+    assert source.config == DirectoryConfig(
+        urls=("ldaps://a.example.org", "ldaps://b.example.org"),
+        base="dc=example,dc=org",
+        create_users=False,
+        timeout=2.5,
+        mapping=Mapping(
+            department="ou",
+            roles={r"CN=Admins,OU=a\;b,DC=example": ("ADMIN", "OPS"), "clerks": ("CLERK",)},
+            departments={"Sales": 4, "R&D": 5},
+            default_department=3,
+        ),
+    )
+    assert source.variable("bind_dn") == "GATEHOUSE_SOURCE_HEAD_OFFICE_BIND_DN"
+
+
+def test_a_variable_of_a_source_that_is_wrong_is_named_and_no_secret_is_shown(tmp_path: Path) -> None:
+    sources, problems = read(
+        CORP_KIND="directory",
+        CORP_TIMEOUT="long",
+        CORP_ROLES="ADMIN",
+        CORP_COLOUR="red",
+        CORP_ISSUER="https://sso.example.org",
+        CORP_SECRET="hush, hush",
+        CORP_SECRET_FILE=str(tmp_path / "none"),
+        SSO_CLIENT_ID="gatehouse",
+        SSO_KIND="saml",
+    )
+    assert sources == []
+    wrong = {problem.partition(":")[0].removeprefix("GATEHOUSE_SOURCE_") for problem in problems}
+    assert wrong == {"CORP_TIMEOUT", "CORP_ROLES", "CORP_COLOUR", "CORP_ISSUER", "CORP_SECRET_FILE", "SSO_KIND"}
+    assert "hush" not in "".join(problems)
+
+
+def test_variables_of_sources_are_not_taken_for_misspelled_settings() -> None:
+    settings = load(environ={"GATEHOUSE_SOURCE_CORP_SECRET": "hush", "GATEHOUSE_SOURCES": "x"})
+    assert settings.unknown_variables.keys() == {"GATEHOUSE_SOURCES"}
+    assert "hush" not in repr(settings)
+    assert "hush" not in repr(list(effective_settings(settings, "en")))
+
+
+def test_every_field_of_a_source_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs/settings.md").read_text().partition("## Sources of identity")[2]
+    fields = {name for config in (DirectoryConfig, ProviderConfig) for name in field_types(config)}
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE))
+    assert documented == {name.upper() for name in fields} | {"KIND", "TITLE", "SORT", "SECRET", "SECRET_FILE"}

@@ -63,9 +63,8 @@ def _findings(config: Path | None) -> list[Finding]:
         return [fail("settings", each, message("advice.setting_invalid")) for each in problem.problems]
     logs.configure("error", settings.log_format)
     return [
-        ok("settings", message("findings.settings_valid")),
+        *(list(check_source_variables(settings)) or [ok("settings", message("findings.settings_valid"))]),
         *diagnosis.check_variables(settings),
-        *check_source_variables(settings),
         *diagnosis.check_secret(settings),
         *diagnosis.check_files(settings, config),
         *asyncio.run(_stores(settings)),

@@ -92,7 +92,7 @@ async def add_source(
 ) -> None:
     """`secret_name` is what the secret is called when it is asked for; without one there is none."""
     config: Config = changed_config(config_type(kind)(), options) or config_type(kind)()
-    check_config(config)
+    check_config(config, kind)
     draft = SourceDraft(
         title=options["title"] or UNSET,
         sort=options["sort"] or 0,

@@ -33,7 +33,7 @@ def check_defined(defined: Sequence[DefinedSource]) -> list[str]:
     for each in defined:
         try:
             check_name(each.name)
-            check_config(each.config)
+            check_config(each.config, each.kind)
         except AccountFieldInvalid as problem:
             problems.append(f"{each.variable(problem.field)}: {str(problem).partition(': ')[2]}")
         except ValueError as problem:

@@ -85,7 +85,7 @@ class SourceChanges:
             raise AccountFieldInvalid("config", "a new source needs it")
         now = self._changes.now
         async with self._changes.begin(actor) as change:
-            await self._check(change, actor, draft)
+            await self._check(change, actor, draft, kind)
             new = NewSource(
                 name=name,
                 kind=kind.value,
@@ -109,7 +109,7 @@ class SourceChanges:
             row = await change.transaction.source(name)
             _require_origin(row, origin)
             await self._require_reach(change, actor, row)
-            await self._check(change, actor, draft)
+            await self._check(change, actor, draft, SourceKind(row.kind))
             _require_secret(actor, row, draft)
             values = SourceChange(
                 title=draft.title,
@@ -184,18 +184,20 @@ class SourceChanges:
         given = await change.transaction.known_roles(roles_given(read_config(row)))
         authority.require_grant(actor, [grant_of(role) for role in (*held, *given)])
 
-    async def _check(self, change: Change, actor: Actor, draft: SourceDraft) -> None:
+    async def _check(self, change: Change, actor: Actor, draft: SourceDraft, kind: SourceKind) -> None:
         check_field("title", draft.title, lambda title: check_text("title", title))
         if draft.config is UNSET:
             return
-        check_config(draft.config)
+        check_config(draft.config, kind)
         given = await change.transaction.roles_by_code(roles_given(draft.config))
         authority.require_grant(actor, [grant_of(role) for role in given])
 
 
-def check_config(config: Config) -> None:
+def check_config(config: Config, kind: SourceKind | None = None) -> None:
     """What a source cannot do without, and bounds; a wrong one is named as in the bodies of requests."""
     required = ("urls", "base") if isinstance(config, DirectoryConfig) else ("client_id",)
+    if kind is SourceKind.OPENID:
+        required = ("issuer", *required)
     for field in required:
         if not getattr(config, field):
             raise AccountFieldInvalid(field, "a source of this kind needs it")

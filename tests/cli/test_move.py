@@ -17,7 +17,17 @@ from sqlalchemy import delete, func, insert, select, update
 from gatehouse.server.preparation import prepare
 from gatehouse.settings import load
 from gatehouse.stores.database.database_copy import TABLES
-from gatehouse.stores.database.schema import audit_events, departments, menus, recovery_codes, users
+from gatehouse.stores.database.schema import (
+    audit_events,
+    departments,
+    external_identities,
+    identity_sources,
+    menus,
+    provider_sessions,
+    recovery_codes,
+    user_roles,
+    users,
+)
 from gatehouse.stores.database.sql_engine import Database
 from tests.support.conversation import ME, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
@@ -51,6 +61,15 @@ async def populate(path: Path) -> None:
             await db.execute(update(menus).where(menus.c.id == 901).values(parent=902))
             codes = [{"user": 2 + n // 10, "digest": n.to_bytes(32)} for n in range(2500)]
             await db.execute(insert(recovery_codes), codes)
+            source = {"kind": "directory", "enabled": False, "sort": 0, "origin": "operator", "config": "{}"}
+            made = {"title": "漢", "sealed": b"\x00\xff", "created": 1.5, "changed": 1.5}
+            await db.execute(insert(identity_sources).values(id=5, name="corp", **source, **made))
+            await db.execute(insert(user_roles).values(user=2, role=1, source=5))
+            who = {"source": 5, "issuer": "", "subject": "漢"}
+            await db.execute(insert(external_identities).values(user=2, name="é", linked=1.5, **who))
+            await db.execute(
+                insert(provider_sessions).values(session="2-x", sid="", sealed=b"\x00", created=1.5, **who)
+            )
             await db.execute(insert(audit_events), [{"at": float(n), "event": "login", "user": n} for n in range(3000)])
             await db.execute(insert(users).values({**rows[0], "id": 99_999, "name_key": "gone"}))
             await db.execute(delete(users).where(users.c.id == 99_999))

@@ -45,6 +45,7 @@ ACCOUNT_CHANGE = "gatehouse/management/account_changes.py"
 USERS = "gatehouse/management/users.py"
 APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
+PROVIDER = "gatehouse/identity_sources/provider"
 
 SESSION_TESTS = "tests/auth/sessions/test_sessions.py"
 TOKEN_TESTS = "tests/auth/sessions/test_tokens.py"
@@ -61,6 +62,7 @@ OUTBOX_TESTS = "tests/auth/test_outbox.py"
 AUDIT_TESTS = "tests/auth/test_audit.py"
 PASSWORD_TESTS = "tests/management/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
+PROVIDER_TESTS = "tests/identity_sources/provider"
 
 REFRESH_TOKENS = (
     Mutant(
@@ -834,6 +836,72 @@ SECRETS = (
     ),
 )
 
+PROVIDERS = (
+    Mutant(
+        "a callback belongs to the login that began here",
+        f"{PROVIDER}/authorization.py",
+        "    if not request.state or not compare_digest(",
+        "    if False and not compare_digest(",
+        (f"{PROVIDER_TESTS}/test_login.py::test_a_callback_that_is_not_ours_is_refused",),
+    ),
+    Mutant(
+        "a callback of another provider is refused",
+        f"{PROVIDER}/openid_provider.py",
+        "            self._check_issuer(query, metadata)\n",
+        "",
+        (f"{PROVIDER_TESTS}/test_login.py::test_iss_is_required_where_the_provider_says_that_it_sends_it",),
+    ),
+    Mutant(
+        "an ID token is for one login",
+        f"{PROVIDER}/id_token.py",
+        "    if not nonce or not compare_digest(",
+        "    if not nonce and not compare_digest(",
+        (f"{PROVIDER_TESTS}/test_login.py::test_somebody_elses_id_token_is_refused_by_its_nonce",),
+    ),
+    Mutant(
+        "a token of a provider is for us",
+        f"{PROVIDER}/signed_tokens.py",
+        "    _check_audience(claims, recipient.client_id)\n",
+        "",
+        (f"{PROVIDER_TESTS}/test_tokens.py::test_an_id_token_that_breaks_a_rule_is_refused",),
+    ),
+    Mutant(
+        "the kind of a provider's key decides about the algorithm",
+        f"{PROVIDER}/keys.py",
+        '    ("EC", "P-256"): ("ES256",),\n',
+        '    ("EC", "P-256"): ("ES256",),\n    ("oct", None): ("HS256",),\n',
+        (f"{PROVIDER_TESTS}/test_outages.py::test_a_description_that_must_not_be_used",),
+    ),
+    Mutant(
+        "a provider speaks for its own issuer alone",
+        f"{PROVIDER}/discovery.py",
+        "    if metadata.issuer != issuer:",
+        "    if not metadata.issuer:",
+        (f"{PROVIDER_TESTS}/test_outages.py::test_the_issuer_is_compared_exactly",),
+    ),
+    Mutant(
+        "userinfo speaks of the person of the ID token",
+        f"{PROVIDER}/openid_provider.py",
+        '        if answer.body.get("sub") != subject:',
+        '        if not answer.body.get("sub"):',
+        (f"{PROVIDER_TESTS}/test_login.py::test_userinfo_adds_claims_and_must_speak_of_the_same_person",),
+    ),
+    Mutant(
+        "an ID token logs nobody out",
+        f"{PROVIDER}/logout_token.py",
+        "    if not isinstance(events, dict) or not isinstance(events.get(EVENT), dict):",
+        "    if False:",
+        (f"{PROVIDER_TESTS}/test_tokens.py::test_an_id_token_logs_nobody_out_and_a_logout_token_logs_nobody_in",),
+    ),
+    Mutant(
+        "invented key ids make us fetch once in a while",
+        f"{PROVIDER}/fetched.py",
+        "            pause_over = self._clock() - self._tried >= REFETCH_PAUSE",
+        "            pause_over = True",
+        (f"{PROVIDER_TESTS}/test_tokens.py::test_new_keys_are_fetched_when_a_token_names_one_but_not_for_every_token",),
+    ),
+)
+
 MUTANTS = (
     *REFRESH_TOKENS,
     *LOGOUT,
@@ -847,4 +915,5 @@ MUTANTS = (
     *ACCOUNTS,
     *HTTP,
     *SECRETS,
+    *PROVIDERS,
 )

@@ -14,6 +14,8 @@ const provider = new Provider(issuer, {
   conformIdTokenClaims: false, // the claims of the scopes are in the ID token, too
   cookies: { keys: ["of the tests alone"] },
   features: { backchannelLogout: { enabled: true }, rpInitiatedLogout: { enabled: true } },
+  // Its own fetch refuses the loopback, where the tests listen for logouts.
+  fetch: (url, { dispatcher, ...options }) => fetch(url, options),
   findAccount: (_, id) => ({
     accountId: id,
     claims: () => ({

@@ -18,7 +18,9 @@ class Authority:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "the tests' authority")])
+        self._name = x509.Name(
+            [x509.NameAttribute(x509.NameOID.COMMON_NAME, f"authority {x509.random_serial_number()}")]
+        )
         self.file = folder / "ca.pem"
         self.file.write_bytes(self._sign(self._name, self._key, True, (), 1).public_bytes(Encoding.PEM))
 

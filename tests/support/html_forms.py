@@ -1,4 +1,4 @@
-"""The first form of a page, as a browser without scripts would send it."""
+"""A browser without scripts: cookies, redirects, and the first form of a page."""
 
 from __future__ import annotations
 
@@ -24,6 +24,17 @@ class _Reader(HTMLParser):
             self.forms.append(Form(values.get("action", ""), {}))
         elif tag == "input" and self.forms and values.get("name"):
             self.forms[-1].fields[values["name"]] = values.get("value", "")
+
+
+def browser() -> httpx.Client:
+    """As browsers do, it sends cookies that are `Secure` to the loopback without TLS."""
+
+    def let_cookies_go(_: httpx.Response) -> None:
+        for cookie in client.cookies.jar:
+            cookie.secure = False
+
+    client = httpx.Client(timeout=60, event_hooks={"response": [let_cookies_go]})
+    return client
 
 
 def submit(client: httpx.Client, page: httpx.Response, **values: str) -> httpx.Response:

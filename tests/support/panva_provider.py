@@ -46,6 +46,9 @@ class PanvaProvider(Server):
         finally:
             del os.environ["PANVA"]
 
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
     def answers(self) -> bool:
         try:
             return httpx.get(f"{self.issuer}/.well-known/openid-configuration").is_success

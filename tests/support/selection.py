@@ -111,6 +111,8 @@ class Scheduling(LoadScopeScheduling):
         file = nodeid.partition("::")[0]
         if file in SPREAD:
             return nodeid
+        if "keycloak" in file.rpartition("/")[2]:
+            return "keycloak"  # one server for all of them
         if not file.startswith("tests/browser/"):
             return file
         # Two halves of about the same length, each with a browser and a service of its own.

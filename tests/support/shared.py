@@ -1,4 +1,4 @@
-"""What the processes of one test run share: a PostgreSQL, a Redis, and what a first start leaves.
+"""What the processes of one test run share: a PostgreSQL, a Redis, a domain controller, and what a first start leaves.
 
 The process that starts the run makes each when a test first asks for it, and removes it at the end. Its workers ask it
 over a socket; what they get is plain text: a port or a path.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tests.support import first_start
 from tests.support.engines import NotInstalled, PostgresServer, RedisServer
+from tests.support.samba_dc import SambaServer
 
 _current: Keeper | Asker | None = None
 
@@ -67,6 +68,12 @@ class Keeper:
         server.start()
         first_start.make_template_database(server, Path(self.get("data_folder")))
         return str(server.port)
+
+    def _make_samba(self) -> str:
+        server = SambaServer()
+        self._remove.append(server.remove)
+        server.start()
+        return server.described()
 
     def _make_data_folder(self) -> str:
         folder = Path(tempfile.mkdtemp(prefix="gatehouse-"))

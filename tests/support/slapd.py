@@ -26,8 +26,10 @@ BASE = "dc=example,dc=org"
 PEOPLE = f"ou=people,{BASE}"
 GROUPS = f"ou=groups,{BASE}"
 SERVICE = f"cn=gatehouse,{BASE}"  # the service account
+LIMITED = f"cn=limited,{BASE}"  # another, which is given three entries of a search
 ADMIN = f"cn=admin,{BASE}"
 PASSWORD = "correct horse battery"
+_STRICT = f"cn=strict,ou=policies,{BASE}"
 
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/lib/openldap"
 _SCHEMAS = ("core", "cosine", "nis", "inetorgperson")
@@ -118,8 +120,10 @@ class Slapd(Server):
 
         connection = ldap.initialize(self.url)
         connection.simple_bind_s(ADMIN, PASSWORD)
-        yield connection
-        connection.unbind_s()
+        try:
+            yield connection
+        finally:
+            connection.unbind_s()
 
 
 def _encoded(value: str | bytes | list[str]) -> list[bytes]:
@@ -135,6 +139,8 @@ def _configuration(folder: Path, certificate: Path, key: Path) -> str:
 modulepath /usr/lib/ldap
 {modules}
 pidfile {folder}/pid
+# A DN with an empty password is taken for anonymous, as many directories do: the trap that clients must know.
+allow bind_anon_dn
 TLSCertificateFile {certificate}
 TLSCertificateKeyFile {key}
 sizelimit 500
@@ -146,8 +152,10 @@ rootpw "{PASSWORD}"
 directory {folder}/data
 dbnosync
 index objectClass,uid,cn,mail,member,uniqueMember,memberUid,entryUUID eq
+limits dn.exact="{SERVICE}" size.prtotal=unlimited
+limits dn.exact="{LIMITED}" size.prtotal=3
 access to attrs=userPassword by anonymous auth by * none
-access to * by dn.exact="{SERVICE}" read by anonymous auth by * none
+access to * by dn.exact="{SERVICE}" read by dn.exact="{LIMITED}" read by anonymous auth by * none
 overlay ppolicy
 ppolicy_default "cn=usual,ou=policies,{BASE}"
 ppolicy_use_lockout
@@ -183,17 +191,24 @@ def _seed() -> str:
             entry(f"ou={ou},{BASE}", "objectClass: organizationalUnit", f"ou: {ou}")
             for ou in ("people", "groups", "policies")
         ),
-        entry(SERVICE, "objectClass: organizationalRole", "objectClass: simpleSecurityObject", "cn: gatehouse",
-              f"userPassword: {PASSWORD}"),
+        *(
+            entry(dn, "objectClass: organizationalRole", "objectClass: simpleSecurityObject", f"cn: {cn}",
+                  f"userPassword: {PASSWORD}")
+            for dn, cn in ((SERVICE, "gatehouse"), (LIMITED, "limited"))
+        ),
         entry(f"cn=usual,ou=policies,{BASE}", "objectClass: device", "objectClass: pwdPolicy", "cn: usual",
               "pwdAttribute: userPassword", "pwdLockout: TRUE", "pwdMaxFailure: 20", "pwdMustChange: TRUE"),
-        entry(f"cn=strict,ou=policies,{BASE}", "objectClass: device", "objectClass: pwdPolicy", "cn: strict",
+        entry(_STRICT, "objectClass: device", "objectClass: pwdPolicy", "cn: strict",
               "pwdAttribute: userPassword", "pwdLockout: TRUE", "pwdMaxFailure: 2", "pwdMaxAge: 60",
               "pwdMustChange: TRUE"),
         person("carol", "mail: carol@example.org", "displayName: Carol", "mobile: +86 13800138000",
                "departmentNumber: 42"),
         person("dave", "mail: dave@example.org"),
         person("zhāng", "displayName: 张三"),
+        # Their passwords are right, and yet: too old, to be changed first, to be locked after two wrong ones.
+        person("olga", f"pwdPolicySubentry: {_STRICT}", "pwdChangedTime: 20200101000000Z"),
+        person("mona", "pwdReset: TRUE"),
+        person("lars", f"pwdPolicySubentry: {_STRICT}"),
         group("staff", dn_of("carol"), dn_of("dave")),
         # carol is an admin by way of two groups that contain each other.
         group("operators", dn_of("carol"), f"cn=admins,{GROUPS}"),
@@ -203,7 +218,7 @@ def _seed() -> str:
 
 
 def dn_of(uid: str) -> str:
-    """Of somebody who is there from the start: carol, dave, zhāng."""
+    """Of somebody who is there from the start: carol, dave, zhāng, olga, mona, lars."""
     return f"cn={uid} of sales\\2C Ltd,{PEOPLE}"
 
 

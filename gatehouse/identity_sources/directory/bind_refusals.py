@@ -7,8 +7,11 @@ of OpenLDAP and 389.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import ldap
+from ldap.controls.ppolicy import PasswordPolicyControl
+from pyasn1.error import PyAsn1Error
 
 from gatehouse.identity_sources.directory.failures import details_of
 
@@ -23,7 +26,6 @@ _AFTER_RIGHT_PASSWORD = {
 }
 _LOCKED = "775"
 _POLICY_EXPIRED, _POLICY_LOCKED, _POLICY_MUST_CHANGE = 0, 1, 2
-_POLICY_OID = "1.3.6.1.4.1.42.2.27.8.5.1"
 
 # The entry cannot be bound to, whatever the password is.
 REFUSALS = (
@@ -60,8 +62,10 @@ def policy_tag(problem: int | None) -> str:
 
 
 def _policy_problem(controls: object) -> int | None:
-    """From the raw control: a sequence that ends with [1] error."""
     for oid, _, value in controls if isinstance(controls, list) else ():
-        if oid == _POLICY_OID and isinstance(value, bytes) and len(value) > 4 and value[-3:-1] == b"\x81\x01":
-            return value[-1]
+        if oid == PasswordPolicyControl.controlType:
+            control = PasswordPolicyControl()
+            with suppress(PyAsn1Error):
+                control.decodeControlValue(value)
+            return control.error  # type: ignore[no-any-return]
     return None

@@ -6,6 +6,7 @@ libldap works on a socket of our own that never blocks (`link.py`), so each call
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ldap
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Callable, Iterable
 
-# libldap reconnects by itself, past our TLS, to the address that it was given. Nothing listens at this one.
+# libldap must not connect by itself, which would be past our TLS. Nothing can listen at this address.
 _NOWHERE = "ldapi://%2Fdev%2Fnull"
 
 
@@ -33,6 +34,8 @@ class Connection:
     def __init__(self, server: ServerAddress, link: Link) -> None:
         self.server = server
         self.link = link
+        self._is_closed = False
+        self._last_used = time.monotonic()
         self._descriptor = link.handed_over.fileno()
         self._ldap = ldap.initialize(_NOWHERE, fileno=link.handed_over.detach())
         self._ldap.set_option(ldap.OPT_REFERRALS, 0)
@@ -41,16 +44,21 @@ class Connection:
     @classmethod
     async def open(cls, server: ServerAddress, context: ssl.SSLContext | None) -> Connection:
         sock = await connect(server, await resolve(server))
-        return cls(server, await Link.open(server, sock, context if server.tls else None))
+        return cls(server, await Link.open(server, sock, context))
+
+    def idle_seconds(self) -> float:
+        return time.monotonic() - self._last_used
 
     @property
     def is_open(self) -> bool:
         return self.link.is_open
 
     def close(self) -> None:
+        """At once; several times do no harm."""
         self.link.close()
-        # libldap closes its end of the pair.
-        self._ldap.unbind_ext()
+        if not self._is_closed:
+            self._is_closed = True
+            self._ldap.unbind_ext()  # libldap closes its end of the pair
 
     async def bind(self, dn: str, password: str) -> int | None:
         """Raises an `LDAPError` if the server refuses. Returns the problem that the password policy has all the same,
@@ -107,6 +115,7 @@ class Connection:
     async def _result(self, send: Callable[[], int], expected: int) -> tuple[list[Any], list[Any]]:
         """The data and the controls of the answer. Whatever else arrives is not one."""
         self.link.begin_operation()
+        self._last_used = time.monotonic()
         number = send()
         while True:
             try:

@@ -31,6 +31,11 @@ _BROKEN = (
 
 def failure(error: ldap.LDAPError, server: str, step: str = "") -> SourceUnavailable:
     problem = f"{server}: {described(error)}"
+    if isinstance(error, ldap.SIZELIMIT_EXCEEDED):
+        # OpenLDAP gives 500 entries, all pages together.
+        problem += (
+            ": raise the size limit of the service account (OpenLDAP: limits dn.exact=... size.prtotal=unlimited)"
+        )
     return ConnectionBroken(problem) if isinstance(error, _BROKEN) else SourceUnavailable(problem, step)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import ldap
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.identity_sources.directory.link import ServerAddress
 
 T = TypeVar("T")
+IDLE_SECONDS = 120.0  # a firewall in between may have forgotten one that is older, without a word
 
 
 class Pool:
@@ -29,12 +31,19 @@ class Pool:
     def __init__(self, config: DirectoryConfig, bind_password: str) -> None:
         self._config = config
         self._bind_password = bind_password
-        self.servers = [server_address(url, allow_plain=config.allow_plain) for url in config.urls]
         self._idle: list[Connection] = []
+        self._open: set[Connection] = set()
+        self._opening = 0
         self._tls: ssl.SSLContext | None = None
+        self._loading_tls = asyncio.Lock()
         self._is_closed = False
         self.bind_dn = config.bind_dn
         self.authorities = config.ca_file or "an authority of the system"
+
+    @cached_property
+    def servers(self) -> list[ServerAddress]:
+        """In the order to try them."""
+        return [server_address(url, allow_plain=self._config.allow_plain) for url in self._config.urls]
 
     async def ask(self, work: Callable[[Connection], Awaitable[T]], deadline: float) -> T:
         """One that turns out to be broken is replaced, once; the caller does not notice."""
@@ -56,15 +65,16 @@ class Pool:
             try:
                 return await work(connection)
             finally:
-                connection.close()
+                self._close(connection)
 
         return await self._on_each(alone, deadline)
 
     async def open_bound(self, deadline: float) -> Connection:
-        """For the caller alone, who closes it."""
+        """For the caller alone, who closes it: it is not one of `connections`."""
 
         async def bound(connection: Connection) -> Connection:
             await self.bind_service(connection)
+            self._open.discard(connection)
             return connection
 
         return await self._on_each(bound, deadline)
@@ -81,22 +91,27 @@ class Pool:
         except ldap.LDAPError as error:
             raise failure(error, connection.server.url, "bind") from None
 
-    def tls(self) -> ssl.SSLContext:
-        if self._tls is None:
-            self._tls = tls_context(self._config.ca_file)
+    async def tls(self, server: ServerAddress) -> ssl.SSLContext | None:
+        """None for a server that is spoken to in plain text."""
+        if not server.tls:
+            return None
+        async with self._loading_tls:
+            if self._tls is None:
+                # Reading the authorities of a system takes 50 ms.
+                self._tls = await asyncio.to_thread(tls_context, self._config.ca_file)
         return self._tls
 
     def close(self) -> None:
         self._is_closed = True
         while self._idle:
-            self._idle.pop().close()
+            self._close(self._idle.pop())
 
     def _take(self) -> Connection | None:
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_open:
+            if connection.is_open and connection.idle_seconds() < IDLE_SECONDS:
                 return connection
-            connection.close()
+            self._close(connection)
         return None
 
     async def _work_and_keep(self, connection: Connection, work: Callable[[Connection], Awaitable[T]]) -> T:
@@ -104,10 +119,10 @@ class Pool:
             result = await work(connection)
         except BaseException:
             # Also for what is no fault of the connection: an answer may still be on its way.
-            connection.close()
+            self._close(connection)
             raise
-        if self._is_closed or len(self._idle) >= self._config.connections:
-            connection.close()
+        if self._is_closed:
+            self._close(connection)
         else:
             self._idle.append(connection)
         return result
@@ -132,17 +147,26 @@ class Pool:
 
     async def _on_one(self, server: ServerAddress, work: Callable[[Connection], Awaitable[T]]) -> T:
         self._make_room()
-        connection = await Connection.open(server, self.tls() if server.tls else None)
+        self._opening += 1
+        try:
+            connection = await Connection.open(server, await self.tls(server))
+        finally:
+            self._opening -= 1
+        self._open.add(connection)
         try:
             return await work(connection)
         except BaseException:
-            connection.close()
+            self._close(connection)
             raise
 
     def _make_room(self) -> None:
-        """Each call uses one connection at a time, so that those in use and idle are never more than allowed."""
-        if len(self._idle) >= self._config.connections:
-            self._idle.pop(0).close()
+        """For one more. Each call uses one at a time, so closing idle ones is enough to stay within `connections`."""
+        while len(self._open) + self._opening >= self._config.connections and self._idle:
+            self._close(self._idle.pop(0))
+
+    def _close(self, connection: Connection) -> None:
+        connection.close()
+        self._open.discard(connection)
 
     def _prefer(self, server: ServerAddress) -> None:
         self.servers.remove(server)
@@ -154,7 +178,7 @@ class Pool:
         self.servers.append(server)
         for connection in [each for each in self._idle if each.server == server]:
             self._idle.remove(connection)
-            connection.close()
+            self._close(connection)
 
 
 def _share(deadline: float, shares: int) -> float:

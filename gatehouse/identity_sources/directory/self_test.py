@@ -61,7 +61,7 @@ async def _opened(
         yield "connect", f"{server.host}:{server.port} takes connections"
         yield "tls", ""
         async with asyncio.timeout(seconds):
-            link = await Link.open(server, sock, pool.tls() if server.tls else None)
+            link = await Link.open(server, sock, await pool.tls(server))
     except BaseException:
         sock.close()
         raise

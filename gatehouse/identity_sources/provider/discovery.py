@@ -48,7 +48,8 @@ def _check(metadata: Metadata, url: str, issuer: str) -> None:
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint", "end_session_endpoint"):
         address = getattr(metadata, name)
         if address is not None:
-            check_url(address, f"{name} in {url}", STEP)
+            # A provider elsewhere must not send us to what listens on this machine alone.
+            check_url(address, f"{name} in {url}", STEP, plain=not issuer.startswith("https:"))
     algorithms = metadata.id_token_signing_alg_values_supported
     if algorithms is not None and not ALGORITHMS.intersection(algorithms):
         signs = shown(", ".join(algorithms))

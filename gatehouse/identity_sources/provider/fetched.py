@@ -26,6 +26,9 @@ class Fetched(Generic[T]):
         self._tried = 0.0
 
     async def get(self) -> T:
+        # Whoever needs nothing new does not wait for a fetch that is under way.
+        if self._kept is not None and self._kept[0] > self._clock() - MAX_AGE:
+            return self._kept[1]
         async with self._lock:
             return await self._get_newer_than(self._clock() - MAX_AGE)
 

@@ -77,23 +77,19 @@ class HttpClient:
             raise SourceUnavailable(f"{self._name} does not answer within {self._timeout:g} s", step) from None
 
     async def get(self, url: str, step: str, headers: dict[str, str] | None = None) -> Answer:
-        return await self._send(self._client.build_request("GET", url, headers=headers), step)
+        return await self._send("GET", url, step, headers=headers)
 
     async def post_form(self, url: str, form: dict[str, str], step: str, headers: dict[str, str]) -> Answer:
-        headers = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
-        return await self._send(self._client.build_request("POST", url, content=urlencode(form), headers=headers), step)
+        return await self._send("POST", url, step, data=form, headers=headers)
 
     async def post_json(self, url: str, body: dict[str, str], step: str) -> Answer:
-        return await self._send(self._client.build_request("POST", url, json=body), step)
+        return await self._send("POST", url, step, json=body)
 
-    async def _send(self, request: httpx.Request, step: str) -> Answer:
-        where = f"{request.method} {request.url.copy_with(query=None)}"
+    async def _send(self, method: str, url: str, step: str, **content: Any) -> Answer:
+        where = f"{method} {url.partition('?')[0]}"
         try:
-            response = await self._client.send(request, stream=True)
-            try:
+            async with self._client.stream(method, url, **content) as response:
                 raw = await self._read(response, where, step)
-            finally:
-                await response.aclose()
         except self._transport_errors as problem:
             raise SourceUnavailable(f"{where}: {self._explain(problem)}", step) from None
         return Answer(response.status_code, _object(raw, where, step))
@@ -145,12 +141,13 @@ def shown(text: object) -> str:
     return ascii(str(text)[:SHOWN_CHARACTERS])
 
 
-def check_url(url: object, what: str, step: str) -> str:
-    """https, or http on the machine itself."""
+def check_url(url: object, what: str, step: str, *, plain: bool = True) -> str:
+    """https; with `plain` also http on the machine itself."""
     try:
         parts = urlsplit(url if isinstance(url, str) else "")
         usable = parts.hostname and not parts.fragment and not parts.username
-        if usable and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))):
+        is_plain = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        if usable and (parts.scheme == "https" or (plain and is_plain)):
             return str(url)
     except ValueError:
         pass

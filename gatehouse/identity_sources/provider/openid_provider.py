@@ -16,7 +16,7 @@ from gatehouse.identity_sources.provider.http_client import Answer, HttpClient, 
 from gatehouse.identity_sources.provider.id_token import check_id_token
 from gatehouse.identity_sources.provider.keys import KeySet
 from gatehouse.identity_sources.provider.logout_token import read_logout_claims
-from gatehouse.identity_sources.provider.signed_tokens import Recipient, name_in, time_of, verify
+from gatehouse.identity_sources.provider.signed_tokens import MAX_NAME, Recipient, name_in, time_of, verify
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -120,8 +120,8 @@ class OpenIdProvider:
         methods = amr if isinstance(amr, list) else []
         return ProviderLogin(
             to_person(claims, self._config.mapping, issuer=self._config.issuer, subject=signed["sub"]),
-            amr=tuple(method for method in methods[:MAX_METHODS] if isinstance(method, str)),
-            acr=acr if isinstance(acr, str) else "",
+            amr=tuple(method for method in methods[:MAX_METHODS] if _is_short(method)),
+            acr=acr if isinstance(acr, str) and _is_short(acr) else "",
             authenticated=time_of(signed, "auth_time") if "auth_time" in signed else None,
             sid=name_in(signed, "sid"),
             id_token=id_token,
@@ -187,6 +187,10 @@ class OpenIdProvider:
 
     async def _jwks_uri(self) -> str:
         return (await self._metadata.get()).jwks_uri
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_NAME
 
 
 def _token_problem(metadata: Metadata, answer: Answer) -> str:

@@ -50,6 +50,15 @@ class Clock:
         return self.now
 
 
+class ShiftedClock:
+    """For providers with a clock of their own: the time of day, which a test moves on."""
+
+    shift = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.shift
+
+
 class HostileProvider(LoopbackServer):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -66,6 +75,7 @@ class HostileProvider(LoopbackServer):
         self.keys: list[Any] = [jwk(RSA_KEY, "RS256", kid="first")]
         self.userinfo: dict[str, Any] = {"sub": "person-1"}
         self.id_token = ""
+        self.access_token: Any = "an-access-token"
         self.routes = {
             DISCOVERY: lambda _: json_reply(self.metadata),
             KEYS: lambda _: json_reply({"keys": self.keys}),
@@ -118,7 +128,7 @@ class HostileProvider(LoopbackServer):
         challenge = base64url(sha256(form["code_verifier"].encode()).digest())
         if form["code"] != challenge or form["redirect_uri"] != CALLBACK:
             return json_reply({"error": "invalid_grant", "error_description": "no such\ncode"}, 400)
-        return json_reply({"access_token": "an-access-token", "token_type": "Bearer", "id_token": self.id_token})
+        return json_reply({"access_token": self.access_token, "token_type": "Bearer", "id_token": self.id_token})
 
 
 def sign(claims: Any, algorithm: str = "RS256", key: Any = None, **header: Any) -> str:

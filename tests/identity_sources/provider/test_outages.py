@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import gzip
 import ssl
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from gatehouse.identity_sources.clients import CallbackRefused
 from gatehouse.identity_sources.errors import SourceUnavailable
 from tests.identity_sources.provider.hostile_provider import (
     CALLBACK,
@@ -26,8 +28,10 @@ from tests.identity_sources.provider.hostile_provider import (
     TOKEN,
     USERINFO,
     HostileProvider,
+    sign,
 )
 from tests.identity_sources.provider.loopback_server import Asked, Reply, json_reply
+from tests.support.waiting import async_wait_until
 
 Answers = dict[str, tuple[Callable[[HostileProvider], Reply], str]]
 ANSWERS: Answers = {
@@ -159,6 +163,33 @@ def _certificate(folder: Path, address: str) -> Path:
     return file
 
 
+async def test_a_token_that_fits_into_no_header(hostile: HostileProvider) -> None:
+    for access_token in ("é", "a\r\nb: c", {"a": 1}):
+        hostile.access_token = access_token
+        hostile.userinfo = {"sub": "somebody else"}
+        with pytest.raises((SourceUnavailable, CallbackRefused)):
+            await hostile.login(hostile.client(userinfo=True))
+
+
+async def test_logins_go_on_while_the_keys_are_fetched_again(hostile: HostileProvider) -> None:
+    client = hostile.client(timeout=30)
+    known, unknown = sign(hostile.logout_claims()), sign(hostile.logout_claims(), kid="unknown")
+    await client.read_logout_token(known)
+    hostile.clock.now += 20
+    hostile.hold.clear()
+    waiting = asyncio.create_task(client.read_logout_token(unknown))
+    await async_wait_until(lambda: _true(hostile.times(KEYS) == 2))
+    await client.read_logout_token(known)
+    assert not waiting.done()
+    hostile.hold.set()
+    with pytest.raises(CallbackRefused):
+        await waiting
+
+
+async def _true(value: bool) -> bool:
+    return value
+
+
 async def test_the_certificate_is_checked(tmp_path: Path) -> None:
     right, wrong = _certificate(tmp_path, "127.0.0.1"), _certificate(tmp_path, "127.0.0.2")
     for file, ca_file, text in ((right, "", "self.signed"), (wrong, str(wrong), "IP address mismatch")):
@@ -168,7 +199,11 @@ async def test_the_certificate_is_checked(tmp_path: Path) -> None:
             with pytest.raises(SourceUnavailable, match=f"certificate is not accepted .*{text}.* ca_file"):
                 await provider.client(ca_file=ca_file).begin(CALLBACK)
             if file == right:
-                await provider.login(provider.client(ca_file=str(right)))
+                client = provider.client(ca_file=str(right))
+                await provider.login(client)
+                provider.metadata["token_endpoint"] = "http://127.0.0.1/token"
+                with pytest.raises(SourceUnavailable, match=r"token_endpoint .* expected an https:// address"):
+                    await provider.client(ca_file=str(right)).begin(CALLBACK)
 
 
 def test_a_file_of_authorities_that_is_not_there(hostile: HostileProvider) -> None:
