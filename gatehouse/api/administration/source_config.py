@@ -47,7 +47,7 @@ def read_config_data(kind: SourceKind, data: dict[str, Any]) -> Config:
         found = _PLACE.search(str(problem))
         raise FieldInvalid((found[1] or found[2]) if found else "config", str(problem)) from None
     try:
-        check_config(config)
+        check_config(config, kind)
     except AccountFieldInvalid as problem:
         raise FieldInvalid(_camel(problem.field), str(problem)) from None
     return config

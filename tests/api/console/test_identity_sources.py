@@ -123,6 +123,7 @@ def test_a_secret_goes_in_and_never_comes_out(console: Console, capfd: pytest.Ca
         (directory(recheckSeconds=-1), "recheckSeconds"),
         (directory(mapping={"roles": {"a": [1]}}), "mapping.roles"),
         (provider(config={"issuer": "https://sso.example.org"}), "clientId"),
+        (provider(config={"clientId": "x"}), "issuer"),
         (provider(config=PROVIDER | {"clientAuth": "magic"}), "clientAuth"),
         (provider(name="No spaces"), "name"),
         (provider(title="\u0007"), "title"),
@@ -202,7 +203,7 @@ def test_a_test_of_a_source_out_of_reach_says_how_far_it_got(console: Console) -
 def test_tests_are_limited(engines: None, tmp_path: Path) -> None:
     with InProcess(tmp_path / "data", limits="on") as running:
         console = Console(running)
-        console.done("POST", "identity-sources", provider(config={"clientId": "x"}))
+        console.done("POST", "identity-sources", provider(config={"clientId": "x", "issuer": "https://127.0.0.1:1"}))
         codes = [console.call("POST", "identity-sources/sso/test").code for _ in range(21)]
         assert codes == ["00000"] * 20 + ["A0502"]
 
