@@ -11,6 +11,8 @@ Nobody gives, takes or takes over more than they have:
 - a role can be changed by those who may grant every perm that it gives before and after. What takes something from its
   holders needs what granting it to them needs. Only administrators change its code, enable it, make one that is called
   ADMIN, or let it see more data than before, because other services go by the code and the data scope alone;
+- a source of identity is added, changed, tested, synced and removed by administrators who may grant every role that it
+  gives and that its users hold; users are linked to it by administrators who may manage them;
 - a menu's button is added, changed and deleted by those who may grant its perm;
 - only holders of ROOT grant ROOT, or change those who hold it.
 
@@ -271,6 +273,12 @@ def require_department_change(
         refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), "may not move or switch a department with users")
     if lack := lack_to_place(actor, departments, parents):
         refuse(CannotGrant, actor, lack, "may not change a department outside its reach")
+
+
+def require_administrator(actor: Actor) -> None:
+    """For sources of identity: who decides about one decides who comes in, and with which roles."""
+    if not actor.is_administrator:
+        refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), "may not change or ask sources of identity")
 
 
 def require_switch(actor: Actor, roles: Iterable[RoleGrant]) -> None:

@@ -37,6 +37,9 @@ TOKENS = "gatehouse/auth/sessions/tokens.py"
 PROFILES = "gatehouse/auth/sessions/profile_cache.py"
 AUTHENTICATOR = "gatehouse/auth/authentication.py"
 LOGIN = "gatehouse/auth/login/login.py"
+PASSWORDS = "gatehouse/auth/identity/password_check.py"
+PEOPLE = "gatehouse/management/source_people.py"
+DIRECTORY = "gatehouse/identity_sources/directory"
 CAPTCHA = "gatehouse/auth/login/captcha_check.py"
 QR = "gatehouse/auth/login/qr_login.py"
 SECOND_FACTOR = "gatehouse/auth/login/second_factor_step.py"
@@ -48,6 +51,7 @@ REQUEST = "gatehouse/api/http/request.py"
 PROVIDER = "gatehouse/identity_sources/provider"
 COMPANY = "gatehouse/auth/login"
 
+DIRECTORY_LOGIN_TESTS = "tests/auth/identity/test_directory_login.py"
 SESSION_TESTS = "tests/auth/sessions/test_sessions.py"
 TOKEN_TESTS = "tests/auth/sessions/test_tokens.py"
 CONTRACT_TESTS = "tests/api/test_contract.py"
@@ -326,8 +330,8 @@ PROOFS_AND_TRACES = (
     Mutant(
         "a QR code proves no more than the session that confirmed it",
         "gatehouse/auth/sessions/amr.py",
-        "return (*methods, Method.QR) if methods else ()",
-        "return (*methods, Method.CODE, Method.QR)",
+        'return (*proof.split("+"), Method.QR) if proof else ()',
+        'return (*proof.split("+"), Method.CODE, Method.QR)',
         (f"{PROOF_TESTS}::test_a_qr_code_carries_no_further_than_the_session_that_confirms_it",),
     ),
     Mutant(
@@ -543,8 +547,8 @@ LIMITS = (
     Mutant(
         "codes without a picture get a share of the hash queue",
         "gatehouse/auth/passwords/hash_pool.py",
-        "math.ceil(slots * CODE_SHARE)",
-        "slots",
+        "math.ceil(self.slots * CODE_SHARE)",
+        "self.slots",
         (f"{FACTOR_TESTS}::test_who_solves_captchas_finds_the_hash_queue_open",),
     ),
     Mutant(
@@ -570,19 +574,79 @@ LIMITS = (
     ),
 )
 
+DIRECTORIES = (
+    Mutant(
+        "an empty password reaches no bind",
+        f"{DIRECTORY}/ldap_directory.py",
+        'if not password or "\\0" in password or not is_encodable(password):',
+        "if not is_encodable(password):",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_a_wrong_password_is_refused",),
+    ),
+    Mutant(
+        "somebody else with the name of a linked person is somebody else",
+        PASSWORDS,
+        "if identity is not None and identity.subject != result.person.subject:",
+        "if False:",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_another_person_with_the_name_of_one_who_left_is_another_person",),
+    ),
+    Mutant(
+        "a directory that is away is no wrong password",
+        PASSWORDS,
+        "problem=str(problem))\n            raise\n",
+        "problem=str(problem))\n            raise NotAdmitted(LoginFailure.PASSWORD) from None\n",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_nobody_is_told_a_wrong_password_and_local_users_log_in",),
+    ),
+    Mutant(
+        "a user of a directory that is disabled has no other password",
+        "gatehouse/auth/identity/sources.py",
+        "any(row.kind == SourceKind.DIRECTORY for row in stored)",
+        "any(row.kind == SourceKind.DIRECTORY and row.enabled for row in stored)",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_a_disabled_directory_lets_nobody_in_by_another_way",),
+    ),
+    Mutant(
+        "who was disabled by hand is not enabled by a directory",
+        PEOPLE,
+        "    if identity.gone is not None:",
+        "    if True:",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_who_was_disabled_here_by_hand_stays_out",),
+    ),
+    Mutant(
+        "roles that were given by hand stay",
+        "gatehouse/stores/database/identity_sources.py",
+        "decided = {row.role for row in rows if row.source == source}",
+        "decided = {row.role for row in rows}",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_roles_of_the_directory_are_refreshed_and_those_by_hand_stay",),
+    ),
+    Mutant(
+        "a refresh asks whether the person is still there",
+        AUTHENTICATOR,
+        "        await self._directory_recheck.check(user_of_session(session_id), client)\n",
+        "",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_a_refresh_asks_about_a_person_once_in_a_while",),
+    ),
+    Mutant(
+        "logins that wait for a directory leave slots to others",
+        PASSWORDS,
+        "if self._asking > self._max_asking:",
+        "if False:",
+        (f"{DIRECTORY_LOGIN_TESTS}::test_a_directory_that_hangs_leaves_local_logins_alone",),
+    ),
+)
+
 NAMES = (
     Mutant(
         "an unknown name costs one hash",
-        LOGIN,
+        PASSWORDS,
         "        stored = (found and",
-        "        if found is None:\n            raise CredentialsWrong\n        stored = (found and",
+        "        if found is None:\n            raise NotAdmitted(LoginFailure.PASSWORD)\n        stored = (found and",
         ("tests/auth/passwords/test_hashing.py::test_an_unknown_name_costs_one_hash",),
     ),
     Mutant(
         "a disabled user costs one hash too",
-        LOGIN,
+        PASSWORDS,
         "        stored = (found and",
-        "        if found and not found.user.enabled:\n            raise CredentialsWrong\n        stored = (found and",
+        "        if found and not found.user.enabled:\n            raise NotAdmitted(LoginFailure.PASSWORD)\n"
+        "        stored = (found and",
         (f"{NAME_TESTS}::test_a_login_takes_the_same_work_for_every_name",),
     ),
     Mutant(
@@ -595,9 +659,9 @@ NAMES = (
     ),
     Mutant(
         "a disabled user gets the answer of a wrong password",
-        LOGIN,
-        "    if not found.user.enabled:\n",
-        "    if not found.user.enabled and not password_correct:\n",
+        PASSWORDS,
+        "    failure = _state_of(found) or (None if check.correct else LoginFailure.PASSWORD)",
+        "    failure = None if check.correct else _state_of(found) or LoginFailure.PASSWORD",
         (f"{FACTOR_TESTS}::test_a_disabled_user_is_told_nothing",),
     ),
     Mutant(
@@ -740,7 +804,7 @@ ACCOUNTS = (
     Mutant(
         "a change of the password takes the current one",
         "gatehouse/auth/factors/current_password_check.py",
-        "if found is None or not (await self._hashes.check(found.user.password_hash, given)).correct:",
+        "if found is None or not await self._passwords.is_right(found, given):",
         "if found is None:",
         (f"{SESSION_TESTS}::test_changing_the_password_needs_the_current_one_and_ends_the_other_sessions",),
     ),
@@ -1008,6 +1072,7 @@ MUTANTS = (
     *SECOND_FACTORS,
     *LIMITS,
     *NAMES,
+    *DIRECTORIES,
     *ACCOUNTS,
     *HTTP,
     *SECRETS,

@@ -60,7 +60,7 @@ def test_a_console_of_another_origin_can_read_the_name_of_an_export(tmp_path: Pa
         exported = client.get("/api/v1/users/export", headers=bearer(login(client)) | {"Origin": origin})
         assert exported.headers["content-disposition"] == "attachment; filename=users.xlsx"
         readable = {name.lower() for name in exported.headers["access-control-expose-headers"].split(", ")}
-        assert readable == {"content-disposition", "enrolment-ticket", "retry-after", "x-request-id"}
+        assert readable == {"content-disposition", "enrolment-ticket", "logout-location", "retry-after", "x-request-id"}
 
 
 def test_a_trusted_proxy_names_the_request_and_others_do_not(tmp_path: Path) -> None:

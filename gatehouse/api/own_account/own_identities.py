@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.composition import Service
 
 
-class IdentityData(Struct):
+class OwnIdentityData(Struct):
     """Times are ISO 8601 in UTC; `lastUsed` is null until it has logged its owner in."""
 
     id: int
@@ -51,12 +51,12 @@ class OwnIdentityEndpoints:
         "GET",
         "/api/v1/users/me/identities",
         "Who the caller is at directories and providers",
-        data=list[IdentityData],
+        data=list[OwnIdentityData],
     )
     async def own_identities(self, request: Request, principal: Principal) -> Response:
         sources = {row.id: row for row in await self._changes.all()}
         found = [
-            IdentityData(
+            OwnIdentityData(
                 each.id,
                 sources[each.source].name,
                 sources[each.source].title,

@@ -30,8 +30,9 @@ def role(code: str, *perms: str, scope: DataScope = DataScope.OWN, enabled: bool
     return RoleGrant(code, frozenset(perms), Scope(scope), enabled)
 
 
-MANAGER = role("MANAGER", *(perm for perm in MANAGEMENT_PERMS if perm != LACKS), scope=DataScope.DEPARTMENT_AND_BELOW)
-ADMIN = role("ADMIN", *MANAGEMENT_PERMS, scope=DataScope.ALL)
+PERMS = (*MANAGEMENT_PERMS, *(f"sys:source:{what}" for what in ("list", "create", "update", "delete")))
+MANAGER = role("MANAGER", *(perm for perm in PERMS if perm != LACKS), scope=DataScope.DEPARTMENT_AND_BELOW)
+ADMIN = role("ADMIN", *PERMS, scope=DataScope.ALL)
 ROOT = role("ROOT")
 FINANCE, SHOP = role("FINANCE"), role("SHOP", SHOP_PERM)
 AUDITOR, OPERATIONS = role("AUDITOR", LACKS), role("OPERATIONS", ROOT_ONLY)
@@ -68,6 +69,8 @@ class World(Protocol):
     def page(self) -> int: ...
     def unused(self) -> str: ...
     def me(self, *more: str) -> int: ...
+    def source(self, *, directory: bool = False, linked: str = "") -> str: ...
+    def identity(self, user: int) -> int: ...
 
 
 class Call(NamedTuple):
@@ -78,6 +81,7 @@ class Call(NamedTuple):
     body: object = None
     password: str = ""  # in the query
     sheet: list[str] | None = None  # a row to import, in place of a body
+    identity: int = 0  # in the path, too
 
 
 Try = Callable[[World], Call]
@@ -460,6 +464,62 @@ def department_rows() -> list[Row]:
     return rows
 
 
+# Sources of identity. None of them is there: what is tried is who may ask for it
+
+
+def source_rows() -> list[Row]:
+    def administrator(kind: Kind) -> None:
+        authority.require_administrator(kind.actor())
+
+    def changes(given: RoleGrant | None) -> list[Try]:
+        mapping = {"defaultRoles": [given.code]} if given else {}
+        config = {"issuer": "http://127.0.0.1:1", "clientId": "gatehouse", "mapping": mapping}
+        return [
+            lambda world: Call(
+                "add_identity_source", body={"name": world.unused(), "kind": "openid", "config": config}
+            ),
+            lambda world: Call("edit_identity_source", world.source(), {"config": config, "secret": "another"}),
+        ]
+
+    rows = [
+        Row("add, change", "one that gives no role", administrator, changes(None)),
+        Row("test, sync", "one", administrator, [
+            lambda world: Call("test_identity_source", world.source(), {}),
+            lambda world: Call("sync_identity_source", world.source(directory=True), {}),
+        ]),
+    ]  # fmt: skip
+    for each in (FINANCE, SHOP, AUDITOR, OPERATIONS, ROOT):
+
+        def grants(kind: Kind, each: RoleGrant = each) -> None:
+            administrator(kind)
+            authority.require_grant(kind.actor(), [each])
+
+        removal: list[Try] = [
+            lambda world, each=each: Call("remove_identity_source", world.source(linked=each.code)),  # type: ignore[misc]
+        ]
+        rows.append(Row("add, change", f"one that gives {each.code}", grants, changes(each)))
+        rows.append(Row("remove", f"one whose users hold {each.code}", grants, removal))
+
+    def link(kind: Kind) -> None:
+        administrator(kind)
+        authority.require_manage(kind.actor(), Holder(SOMEBODY, BRANCH), PARENTS)
+
+    linking: list[Try] = [
+        lambda world: Call("link_user", world.user(BRANCH), {"source": world.source(), "subject": world.unused()})
+    ]
+    rows.append(Row("link", "a user without roles", link, linking))
+
+    def unlink(kind: Kind) -> None:
+        authority.require_manage(kind.actor(), Holder(SOMEBODY, BRANCH), PARENTS)
+
+    def unlinked(world: World) -> Call:
+        user = world.user(BRANCH)
+        return Call("unlink_user", user, identity=world.identity(user))
+
+    rows.append(Row("unlink", "a user without roles", unlink, [unlinked]))
+    return rows
+
+
 SECTIONS: dict[str, list[Row]] = {
     "Users": user_rows(),
     "Roles of users": grant_rows(),
@@ -467,6 +527,7 @@ SECTIONS: dict[str, list[Row]] = {
     "Roles": role_rows(),
     "Menus": menu_rows(),
     "Departments": department_rows(),
+    "Sources of identity": source_rows(),
 }
 
 WORDS = {

@@ -94,6 +94,8 @@ def test_whatever_changes_or_lists_what_belongs_to_others_needs_a_perm() -> None
 def test_only_these_are_answered_without_a_token() -> None:
     assert {operation.name for operation in OPERATIONS if operation.public} == {
         "captcha",
+        "providers",
+        "company_login_code",
         "login",
         "refresh",
         "begin_enrolment",

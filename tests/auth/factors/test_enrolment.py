@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("engines")
 TOTP = "/api/v1/users/me/totp"
 CODES = "/api/v1/users/me/recovery-codes"
 STATUS = "/api/v1/users/me/second-factor"
-NONE = {"totp": False, "passkeys": [], "recoveryCodesLeft": 0, "passwordLogin": True}
+NONE = {"totp": False, "passkeys": [], "recoveryCodesLeft": 0, "passwordLogin": True, "password": "here"}
 
 
 class Person:

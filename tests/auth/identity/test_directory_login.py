@@ -277,48 +277,48 @@ def test_guesses_at_a_person_of_a_directory_lock_the_name(tmp_path: Path, slapd:
         assert log_in(gatehouse, "carol").code == "A0211"
 
 
-class TestOutage:
-    @pytest.fixture
-    def own_slapd(self) -> Iterator[Slapd]:
-        server = new_slapd()
-        server.start()
-        yield server
-        server.remove()
+@pytest.fixture
+def own_slapd() -> Iterator[Slapd]:
+    server = new_slapd()
+    server.start()
+    yield server
+    server.remove()
 
-    @pytest.fixture
-    def with_own(self, tmp_path: Path, own_slapd: Slapd) -> Iterator[InProcess]:
-        with InProcess(tmp_path / "data") as running:
-            add_roles(running, "STAFF", "AUDITOR")
-            add_directory(running, own_slapd, timeout=1.0)
-            yield running
 
-    def test_nobody_is_told_a_wrong_password_and_local_users_log_in(
-        self, with_own: InProcess, own_slapd: Slapd
-    ) -> None:
-        opened = log_in(with_own, "carol")
-        own_slapd.stop()
-        for name in ("carol", "dave", "nobody"):
-            answer = log_in(with_own, name)
-            assert status(answer) == (503, "C0300")
-            assert answer.headers["retry-after"]
-        assert with_own.login().status == 200
-        assert status(with_own.login(password="wrong")) == WRONG
-        with_own.clock.move(61)
-        opened = refresh(with_own, opened)
-        assert opened.status == 200  # with what is known
-        with_own.clock.move(86_401)
-        assert status(refresh(with_own, opened)) == (503, "C0300")
-        counts = with_own.service.identity.sources.counts
-        assert counts["corp", "unavailable"] >= 4
-        own_slapd.start()
-        # Soon, it is asked again; and the token was not used up.
-        wait_until(lambda: refresh(with_own, opened).status == 200)
+@pytest.fixture
+def with_own(tmp_path: Path, own_slapd: Slapd) -> Iterator[InProcess]:
+    with InProcess(tmp_path / "data") as running:
+        add_roles(running, "STAFF", "AUDITOR")
+        add_directory(running, own_slapd, timeout=1.0)
+        yield running
 
-    def test_the_current_password_cannot_be_checked_then(self, with_own: InProcess, own_slapd: Slapd) -> None:
-        token = log_in(with_own, "carol").data["accessToken"]
-        own_slapd.stop()
-        answer = with_own.request("POST", "/api/v1/users/me/totp", body={"currentPassword": PASSWORD}, token=token)
+
+def test_nobody_is_told_a_wrong_password_and_local_users_log_in(with_own: InProcess, own_slapd: Slapd) -> None:
+    opened = log_in(with_own, "carol")
+    own_slapd.stop()
+    for name in ("carol", "dave", "nobody"):
+        answer = log_in(with_own, name)
         assert status(answer) == (503, "C0300")
+        assert answer.headers["retry-after"]
+    assert with_own.login().status == 200
+    assert status(with_own.login(password="wrong")) == WRONG
+    with_own.clock.move(61)
+    opened = refresh(with_own, opened)
+    assert opened.status == 200  # with what is known
+    with_own.clock.move(86_401)
+    assert status(refresh(with_own, opened)) == (503, "C0300")
+    counts = with_own.service.identity.sources.counts
+    assert counts["corp", "unavailable"] >= 4
+    own_slapd.start()
+    # Soon, it is asked again; and the token was not used up.
+    wait_until(lambda: refresh(with_own, opened).status == 200)
+
+
+def test_the_current_password_cannot_be_checked_then(with_own: InProcess, own_slapd: Slapd) -> None:
+    token = log_in(with_own, "carol").data["accessToken"]
+    own_slapd.stop()
+    answer = with_own.request("POST", "/api/v1/users/me/totp", body={"currentPassword": PASSWORD}, token=token)
+    assert status(answer) == (503, "C0300")
 
 
 def test_a_directory_that_hangs_leaves_local_logins_alone(tmp_path: Path, slapd: Slapd) -> None:

@@ -16,19 +16,19 @@ export async function showIdentities(user, { may, username }) {
   const list = make("ul", { class: "small-rows" });
   const load = async () => {
     const { identities } = await ask("GET", `users/${user.id}/identities`);
-    list.replaceChildren(...(identities.length ? identities.map(line) : [make("li", { class: "muted", t: "identities.none" })]));
+    list.replaceChildren(...(identities.length ? identities.map(line) : [make("li", { class: "muted", t: "sources.user.none" })]));
   };
   /** @param {IdentityData} identity */
   const line = ({ id, title, name, lastSeen, gone }) => {
     const about = make("span", { class: gone ? "sub state bad" : "sub" });
-    if (gone) say(about, "identities.gone");
-    else if (lastSeen) say(about, "identities.seen", { time: ago(lastSeen) ?? word("audit.now") });
-    else say(about, "identities.unseen");
-    const unlink = mayChange && make("button", { type: "button", class: "quiet lined danger", t: "identities.unlink", "aria-label": `${word("identities.unlink")}: ${title}`, click: async () => {
-      if (!(await confirmed({ title: "identities.ask", text: "identities.ask.text", act: "identities.unlink", given: { name: user.username, title } }))) return;
+    if (gone) say(about, "sources.user.gone");
+    else if (lastSeen) say(about, "sources.user.seen", { time: ago(lastSeen) ?? word("audit.now") });
+    else say(about, "sources.user.unseen");
+    const unlink = mayChange && make("button", { type: "button", class: "quiet lined danger", t: "sources.user.unlink", "aria-label": `${word("sources.user.unlink")}: ${title}`, click: async () => {
+      if (!(await confirmed({ title: "sources.user.ask", text: "sources.user.ask.text", act: "sources.user.unlink", given: { name: user.username, title } }))) return;
       await attempt(async () => {
         await ask("DELETE", `users/${user.id}/identities/${id}`);
-        succeed("identities.unlinked", given);
+        succeed("sources.user.unlinked", given);
         await load();
       });
     } });
@@ -36,9 +36,9 @@ export async function showIdentities(user, { may, username }) {
   };
   await attempt(async () => {
     await load();
-    const link = mayChange && may("sys:source:list") && make("button", { type: "button", class: "button", t: "identities.link", click: () => attempt(() => linkUser(user, load)) });
+    const link = mayChange && may("sys:source:list") && make("button", { type: "button", class: "button", t: "sources.user.link", click: () => attempt(() => linkUser(user, load)) });
     const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
-    const dialog = open("identities.of", given, make("p", { class: "muted", t: "identities.about" }), list, make("div", { class: "acts" }, close, link));
+    const dialog = open("sources.user.of", given, make("p", { class: "muted", t: "sources.user.about" }), list, make("div", { class: "acts" }, close, link));
   });
 }
 
@@ -47,25 +47,25 @@ async function linkUser(user, then) {
   const { sources } = await ask("GET", "identity-sources");
   const usable = sources.filter(({ enabled }) => enabled);
   const source = control("sources.source", { kind: usable.map(({ name, title }) => [name, title]) });
-  const who = control("identities.name", { hint: "identities.name.hint", required: true, maxlength: 255, spellcheck: "false", autocapitalize: "none" });
+  const who = control("sources.user.name", { hint: "sources.user.name.hint", required: true, maxlength: 255, spellcheck: "false", autocapitalize: "none" });
   const [label, hint] = [who.box.querySelector("label"), who.box.querySelector(".message")];
   const isDirectory = () => usable.find(({ name }) => name === source.input.value)?.kind === "directory";
   const show = () => {
-    if (label) say(label, isDirectory() ? "identities.name" : "identities.subject");
-    if (hint) say(hint, isDirectory() ? "identities.name.hint" : "identities.subject.hint");
+    if (label) say(label, isDirectory() ? "sources.user.name" : "sources.user.subject");
+    if (hint) say(hint, isDirectory() ? "sources.user.name.hint" : "sources.user.subject.hint");
   };
   source.input.addEventListener("change", show);
   show();
   formDialog({
-    title: "identities.link.title",
+    title: "sources.user.link.title",
     given: { name: user.username },
-    act: "identities.link",
-    content: usable.length ? [source.box, who.box] : make("p", { class: "muted", t: "identities.nosource" }),
+    act: "sources.user.link",
+    content: usable.length ? [source.box, who.box] : make("p", { class: "muted", t: "sources.user.nosource" }),
     submit: async () => {
       if (!usable.length) return;
       const text = who.input.value.trim();
       await ask("POST", `users/${user.id}/identities`, { source: source.input.value, ...(isDirectory() ? { name: text } : { subject: text }) });
-      succeed("identities.linked", { name: user.username });
+      succeed("sources.user.linked", { name: user.username });
       await then();
     },
   });
