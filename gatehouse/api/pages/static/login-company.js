@@ -11,6 +11,7 @@ const { code, remember } = form.elements;
 const submit = document.getElementById("submit");
 const note = document.getElementById("form-message");
 const problem = document.getElementById("problem");
+const company = document.getElementById("company");
 
 /** What the login page does for every kind of login.
  * @typedef {{ toAccount: Then, mustEnrol: (ticket: string, next: Then) => unknown, wait: OnFailure }} LoginPage */
@@ -49,14 +50,14 @@ function explain(tag, provider) {
   const title = (label && label.dataset.title) || word("login.company");
   say(problem, [`login.problem.${tag}`, tag].find(known) ?? "unforeseen", { title });
   problem.hidden = false;
-  problem.scrollIntoView({ block: "center" });
+  for (const part of [company, problem]) part.scrollIntoView({ block: "nearest" });
 }
 
 /** The provider has let the person in; the code of the second factor is asked for here, and nothing else.
  * @param {string} ticket @param {LoginPage} page */
 function askForCode(ticket, page) {
   for (const part of form.querySelectorAll(".field, .check")) part.hidden = part.id !== "code-field";
-  document.getElementById("company").hidden = true;
+  company.hidden = true;
   document.getElementById("pending-part").hidden = false;
   prepare(form);
   form.addEventListener("submit", (event) => {
