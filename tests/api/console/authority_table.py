@@ -485,7 +485,7 @@ def source_rows() -> list[Row]:
         Row("add, change", "one that gives no role", administrator, changes(None)),
         Row("test, sync", "one", administrator, [
             lambda world: Call("test_identity_source", world.source(), {}),
-            lambda world: Call("sync_identity_source", world.source(directory=True), {}),
+            lambda world: Call("sync_identity_source", world.source(directory=True), {"preview": True}),
         ]),
     ]  # fmt: skip
     for each in (FINANCE, SHOP, AUDITOR, OPERATIONS, ROOT):
