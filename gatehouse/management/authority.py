@@ -12,6 +12,8 @@ Nobody gives, takes or takes over more than they have:
   holders needs what granting it to them needs. Only administrators change its code, enable it, make one that is called
   ADMIN, or let it see more data than before, because other services go by the code and the data scope alone;
 - a menu's button is added, changed and deleted by those who may grant its perm;
+- sources of identity are changed and tested, and others linked to them, by administrators who could grant the roles
+  that the source gives;
 - only holders of ROOT grant ROOT, or change those who hold it.
 
 The reach of somebody is their own department, those below it, and those that their data scopes show. An administrator
@@ -278,6 +280,12 @@ def require_switch(actor: Actor, roles: Iterable[RoleGrant]) -> None:
     for role in roles:
         if lack := lack_to_grant(actor, role):
             refuse(CannotGrant, actor, lack, f"may not switch off or on who holds {role.code}")
+
+
+def require_administrator(actor: Actor) -> None:
+    """For sources of identity: whoever can point one elsewhere can come in as anybody who is linked to it."""
+    if not actor.is_administrator:
+        refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), "may not change or test sources of identity")
 
 
 def forbid_own_account(actor: Actor, users: Iterable[int | None]) -> None:

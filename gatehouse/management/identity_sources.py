@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from gatehouse.auth.audit import Event
 from gatehouse.auth.identity.sources import read_config
-from gatehouse.auth.refusals import AccountFieldInvalid, FieldMissing, NotAllowed
+from gatehouse.auth.refusals import AccountFieldInvalid, FieldMissing
 from gatehouse.identity_sources.definitions import Config, DirectoryConfig, SourceKind
 from gatehouse.management import authority
 from gatehouse.management.accepted_values import check_field, check_text
@@ -79,7 +79,7 @@ class SourceChanges:
     async def add(
         self, actor: Actor, name: str, kind: SourceKind, draft: SourceDraft, *, origin: str = "operator"
     ) -> int:
-        require_administrator(actor)
+        authority.require_administrator(actor)
         check_field("name", name, check_name)
         if draft.config is UNSET:
             raise AccountFieldInvalid("config", "a new source needs it")
@@ -104,7 +104,7 @@ class SourceChanges:
         return source
 
     async def edit(self, actor: Actor, name: str, draft: SourceDraft, *, origin: str = "operator") -> None:
-        require_administrator(actor)
+        authority.require_administrator(actor)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.source(name)
             _require_origin(row, origin)
@@ -126,7 +126,7 @@ class SourceChanges:
 
     async def remove(self, actor: Actor, name: str, *, origin: str = "operator") -> int:
         """With the links of its users and the roles that it decided. Returns how many users that concerns."""
-        require_administrator(actor)
+        authority.require_administrator(actor)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.source(name)
             if row.enabled:  # one that is not is what the environment defined once
@@ -147,7 +147,7 @@ class SourceChanges:
         """
         own = actor.user == user
         if not own:
-            require_administrator(actor)
+            authority.require_administrator(actor)
             await self._users.require_can_manage(actor, user)
         now = self._changes.now
         async with self._changes.begin(actor) as change:
@@ -229,11 +229,6 @@ def roles_given(config: Config) -> list[str]:
 def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ValueError("a name has 1 to 32 lower-case letters, digits and hyphens")
-
-
-def require_administrator(actor: Actor) -> None:
-    if not actor.is_administrator:
-        raise NotAllowed("only administrators change sources of identity")
 
 
 def _require_secret(actor: Actor, row: StoredSource, draft: SourceDraft) -> None:

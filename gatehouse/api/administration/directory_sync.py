@@ -17,8 +17,8 @@ from gatehouse.auth import refusals
 from gatehouse.auth.refusals import FieldInvalid
 from gatehouse.identity_sources.definitions import SourceKind
 from gatehouse.identity_sources.errors import SourceUnavailable
+from gatehouse.management.authority import require_administrator
 from gatehouse.management.directory_sync import SyncAction
-from gatehouse.management.identity_sources import require_administrator
 from gatehouse.messages import in_language, message
 from gatehouse.stores.errors import Missing
 
@@ -74,7 +74,7 @@ class DirectorySyncEndpoint:
         perm="sys:source:update",
         body=SyncBody,
         data=SyncData,
-        refusals=(refusals.TooManyRequests, SourceUnavailable, Missing),
+        refusals=(refusals.CannotGrant, refusals.TooManyRequests, SourceUnavailable, Missing),
     )
     async def sync_identity_source(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(SyncBody)

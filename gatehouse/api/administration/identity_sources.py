@@ -17,7 +17,8 @@ from gatehouse.api.operation_declaration import Operation
 from gatehouse.auth import refusals
 from gatehouse.identity_sources.clients import TestStep
 from gatehouse.identity_sources.definitions import SourceKind, config_type
-from gatehouse.management.identity_sources import SourceDraft, require_administrator
+from gatehouse.management.authority import require_administrator
+from gatehouse.management.identity_sources import SourceDraft
 from gatehouse.stores.errors import Duplicate, InUse, Missing
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class IdentitySourceEndpoints:
         perm="sys:source:update",
         body=SourceTestBody,
         data=SourceTestData,
-        refusals=(refusals.TooManyRequests, Missing),
+        refusals=(refusals.CannotGrant, refusals.TooManyRequests, Missing),
     )
     async def test_identity_source(self, request: Request, principal: Principal) -> Response:
         body, actor = await request.fields(SourceTestBody), actor_of(request, principal)

@@ -14,8 +14,7 @@ from gatehouse.auth import refusals
 from gatehouse.identity_sources.definitions import SourceKind
 from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.identity_sources.person import Person
-from gatehouse.management.authority import forbid_own_account
-from gatehouse.management.identity_sources import require_administrator
+from gatehouse.management.authority import forbid_own_account, require_administrator
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:
@@ -125,6 +124,8 @@ class UserIdentityEndpoints:
         source = self._sources.by_name(body.source)
         if source is None:
             raise Missing(f"no source {body.source!r} is enabled")
+        if problem := self._sources.problem(source.id):
+            raise SourceUnavailable(problem)
         await self._changes.link(actor, user, source, await _person(source, body))
         return success(language=request.language)
 

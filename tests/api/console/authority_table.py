@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
+from gatehouse.auth.perms import MANAGEMENT_PERMS, expand, perms_of
 from gatehouse.auth.refusals import BeyondAuthority, Need
 from gatehouse.management import authority
 from gatehouse.management.authority import Actor, Holder, RoleGrant
@@ -30,8 +30,9 @@ def role(code: str, *perms: str, scope: DataScope = DataScope.OWN, enabled: bool
     return RoleGrant(code, frozenset(perms), Scope(scope), enabled)
 
 
-MANAGER = role("MANAGER", *(perm for perm in MANAGEMENT_PERMS if perm != LACKS), scope=DataScope.DEPARTMENT_AND_BELOW)
-ADMIN = role("ADMIN", *MANAGEMENT_PERMS, scope=DataScope.ALL)
+PERMS = (*MANAGEMENT_PERMS, *perms_of("source"))
+MANAGER = role("MANAGER", *(perm for perm in PERMS if perm != LACKS), scope=DataScope.DEPARTMENT_AND_BELOW)
+ADMIN = role("ADMIN", *PERMS, scope=DataScope.ALL)
 ROOT = role("ROOT")
 FINANCE, SHOP = role("FINANCE"), role("SHOP", SHOP_PERM)
 AUDITOR, OPERATIONS = role("AUDITOR", LACKS), role("OPERATIONS", ROOT_ONLY)
@@ -66,6 +67,8 @@ class World(Protocol):
     def department(self, parent: int, *, people: bool = False, enabled: bool = True) -> int: ...
     def button(self, perm: str) -> int: ...
     def page(self) -> int: ...
+    def source(self) -> str: ...
+    def identity(self, user: int) -> int: ...
     def unused(self) -> str: ...
     def me(self, *more: str) -> int: ...
 
@@ -78,6 +81,7 @@ class Call(NamedTuple):
     body: object = None
     password: str = ""  # in the query
     sheet: list[str] | None = None  # a row to import, in place of a body
+    identity: int = 0  # in the path as well
 
 
 Try = Callable[[World], Call]
@@ -123,8 +127,13 @@ def takeovers(target: Target) -> list[Try]:
         lambda world: Call("set_user_password", target(world), {"password": password}),
         lambda world: Call("make_password_link", target(world)),
         lambda world: Call("reset_second_factor", target(world)),
+        lambda world: unlinked(world, target(world)),
         lambda world: Call("delete_users", target(world)),
     ]
+
+
+def unlinked(world: World, user: int) -> Call:
+    return Call("unlink_user", user, identity=world.identity(user))
 
 
 def user_rows() -> list[Row]:
@@ -460,6 +469,57 @@ def department_rows() -> list[Row]:
     return rows
 
 
+# Sources of identity
+
+
+def new_source(world: World, *codes: str) -> dict[str, Any]:
+    config = {"issuer": "https://127.0.0.1:1", "clientId": "x", "mapping": {"defaultRoles": codes}}
+    return {"name": world.unused(), "kind": "openid", "config": config}
+
+
+def source_rows() -> list[Row]:
+    rows = [
+        Row("add, change, test, remove", "a source", lambda kind: authority.require_administrator(kind.actor()), [
+            lambda world: Call("add_identity_source", body=new_source(world)),
+            lambda world: Call("edit_identity_source", world.source(), {"title": "Edited"}),
+            lambda world: Call("test_identity_source", world.source()),
+            lambda world: Call("remove_identity_source", world.source()),
+        ])
+    ]  # fmt: skip
+    for each in (FINANCE, SHOP, AUDITOR, OPERATIONS, ADMIN, ROOT):
+
+        def give(kind: Kind, each: RoleGrant = each) -> None:
+            authority.require_administrator(kind.actor())
+            authority.require_grant(kind.actor(), [each])
+
+        rows.append(
+            Row("add", f"a source that gives {each.code}", give, [
+                lambda world, each=each: Call("add_identity_source", body=new_source(world, each.code))  # type: ignore[misc]
+            ])
+        )  # fmt: skip
+    for who, roles in (("without roles", ()), ("with AUDITOR", (AUDITOR,)), ("with ROOT", (ROOT,))):
+
+        def link(kind: Kind, roles: tuple[RoleGrant, ...] = roles) -> None:
+            authority.require_administrator(kind.actor())
+            authority.require_manage(kind.actor(), Holder(SOMEBODY, BRANCH, roles), PARENTS)
+
+        rows.append(
+            Row("link", f"a user {who}, in Branch", link, [
+                lambda world, roles=roles: linked(world, world.user(BRANCH, *(each.code for each in roles)))  # type: ignore[misc]
+            ])
+        )  # fmt: skip
+    rows.append(
+        Row("link", "yourself", lambda kind: authority.forbid_own_account(kind.actor(), [SELF]), [
+            lambda world: linked(world, world.me())
+        ])
+    )  # fmt: skip
+    return rows
+
+
+def linked(world: World, user: int) -> Call:
+    return Call("link_user", user, {"source": world.source(), "subject": world.unused()})
+
+
 SECTIONS: dict[str, list[Row]] = {
     "Users": user_rows(),
     "Roles of users": grant_rows(),
@@ -467,6 +527,7 @@ SECTIONS: dict[str, list[Row]] = {
     "Roles": role_rows(),
     "Menus": menu_rows(),
     "Departments": department_rows(),
+    "Sources of identity": source_rows(),
 }
 
 WORDS = {
@@ -487,8 +548,8 @@ The rules in words are in [the console's calls](console.md#who-may-do-what-to-wh
 
 Three users try everything. Each of them has the perm of the call:
 
-- **manager** has the role MANAGER, with all perms of the console's pages but `{LACKS}`, and the data scope "department
-  and below". The department is Branch, which is below Headquarters and has Team below it.
+- **manager** has the role MANAGER, with `sys:source:*` and all perms of the console's pages but `{LACKS}`, and the data
+  scope "department and below". The department is Branch, which is below Headquarters and has Team below it.
 - **ADMIN** is an administrator, in Headquarters, without `{ROOT_ONLY}`, which is a perm of Gatehouse's own, and without
   `{SHOP_PERM}`, which belongs to another service.
 - **ROOT** has the role ROOT.
@@ -499,9 +560,10 @@ refused, and the command line may do everything. The last administrator always s
 
 Some words stand for several calls, which all have the same answer. To **edit** a user is also to disable it, end its
 sessions and unlock its name. To **take over** a user is to set its password, make a link for that, remove its second
-factors or delete it. A role is **granted** to a user by a change, with a new user and in a sheet, where users are
-**added** as well; it is **emptied** by its perms or by its menus, and **given a perm** by its name or by a button. A
-button is **added** as a new menu or in place of a page, and **changed** in its name or its perm.
+factors, unlink it from a source of identity or delete it. A role is **granted** to a user by a change, with a new user
+and in a sheet, where users are **added** as well; it is **emptied** by its perms or by its menus, and **given a perm**
+by its name or by a button. A button is **added** as a new menu or in place of a page, and **changed** in its name or
+its perm.
 
 A refusal is 403 `A0301`, and its message says what is missing: **perms** that you may not grant, a **role** that you
 do not hold, the role **ROOT**, to be an **administrator**, a **department** within your reach, or another account than
