@@ -14,6 +14,8 @@ Nobody gives, takes or takes over more than they have:
 - a source of identity is added, changed, tested, synced and removed by administrators who may grant every role that it
   gives and that its users hold; users are linked to it by administrators who may manage them;
 - a menu's button is added, changed and deleted by those who may grant its perm;
+- sources of identity are changed and tested, and others linked to them, by administrators who could grant the roles
+  that the source gives;
 - only holders of ROOT grant ROOT, or change those who hold it.
 
 The reach of somebody is their own department, those below it, and those that their data scopes show. An administrator

@@ -232,7 +232,7 @@ def test_nothing_of_it_for_whoever_lacks_the_perm(visiting: Visiting, own: Runni
     name = add_person(own, "--role", "READER")
     page = visiting(own).logged_in(name)
     page.goto(f"{own.url}/admin")
-    expect(page.get_by_role("link", name="Users")).to_be_visible()
+    expect(page.get_by_role("link", name="Users", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="Company login")).to_have_count(0)
 
 

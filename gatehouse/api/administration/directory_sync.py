@@ -74,7 +74,7 @@ class DirectorySyncEndpoint:
         perm="sys:source:update",
         body=SyncBody,
         data=SyncData,
-        refusals=(refusals.TooManyRequests, SourceUnavailable, Missing),
+        refusals=(refusals.CannotGrant, refusals.TooManyRequests, SourceUnavailable, Missing),
     )
     async def sync_identity_source(self, request: Request, principal: Principal) -> Response:
         body = await request.fields(SyncBody)

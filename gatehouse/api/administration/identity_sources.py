@@ -218,7 +218,7 @@ class IdentitySourceEndpoints:
         perm="sys:source:update",
         body=SourceTestBody,
         data=SourceTestData,
-        refusals=(refusals.TooManyRequests, Missing),
+        refusals=(refusals.CannotGrant, refusals.TooManyRequests, Missing),
     )
     async def test_identity_source(self, request: Request, principal: Principal) -> Response:
         body, actor = await request.fields(SourceTestBody), actor_of(request, principal)

@@ -124,6 +124,8 @@ class UserIdentityEndpoints:
         source = self._sources.by_name(body.source)
         if source is None:
             raise Missing(f"no source {body.source!r} is enabled")
+        if problem := self._sources.problem(source.id):
+            raise SourceUnavailable(problem)
         await self._changes.link(actor, user, source, await _person(source, body))
         return success(language=request.language)
 

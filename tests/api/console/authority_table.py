@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from gatehouse.auth.perms import MANAGEMENT_PERMS, expand
+from gatehouse.auth.perms import MANAGEMENT_PERMS, expand, perms_of
 from gatehouse.auth.refusals import BeyondAuthority, Need
 from gatehouse.management import authority
 from gatehouse.management.authority import Actor, Holder, RoleGrant
@@ -30,7 +30,7 @@ def role(code: str, *perms: str, scope: DataScope = DataScope.OWN, enabled: bool
     return RoleGrant(code, frozenset(perms), Scope(scope), enabled)
 
 
-PERMS = (*MANAGEMENT_PERMS, *(f"sys:source:{what}" for what in ("list", "create", "update", "delete")))
+PERMS = (*MANAGEMENT_PERMS, *perms_of("source"))
 MANAGER = role("MANAGER", *(perm for perm in PERMS if perm != LACKS), scope=DataScope.DEPARTMENT_AND_BELOW)
 ADMIN = role("ADMIN", *PERMS, scope=DataScope.ALL)
 ROOT = role("ROOT")
@@ -67,10 +67,10 @@ class World(Protocol):
     def department(self, parent: int, *, people: bool = False, enabled: bool = True) -> int: ...
     def button(self, perm: str) -> int: ...
     def page(self) -> int: ...
+    def source(self) -> str: ...
+    def identity(self, user: int) -> int: ...
     def unused(self) -> str: ...
     def me(self, *more: str) -> int: ...
-    def source(self, *, directory: bool = False, linked: str = "") -> str: ...
-    def identity(self, user: int) -> int: ...
 
 
 class Call(NamedTuple):
@@ -81,7 +81,7 @@ class Call(NamedTuple):
     body: object = None
     password: str = ""  # in the query
     sheet: list[str] | None = None  # a row to import, in place of a body
-    identity: int = 0  # in the path, too
+    identity: int = 0  # in the path as well
 
 
 Try = Callable[[World], Call]
@@ -127,8 +127,13 @@ def takeovers(target: Target) -> list[Try]:
         lambda world: Call("set_user_password", target(world), {"password": password}),
         lambda world: Call("make_password_link", target(world)),
         lambda world: Call("reset_second_factor", target(world)),
+        lambda world: unlinked(world, target(world)),
         lambda world: Call("delete_users", target(world)),
     ]
+
+
+def unlinked(world: World, user: int) -> Call:
+    return Call("unlink_user", user, identity=world.identity(user))
 
 
 def user_rows() -> list[Row]:
@@ -464,60 +469,55 @@ def department_rows() -> list[Row]:
     return rows
 
 
-# Sources of identity. None of them is there: what is tried is who may ask for it
+# Sources of identity
+
+
+def new_source(world: World, *codes: str) -> dict[str, Any]:
+    config = {"issuer": "https://127.0.0.1:1", "clientId": "x", "mapping": {"defaultRoles": codes}}
+    return {"name": world.unused(), "kind": "openid", "config": config}
 
 
 def source_rows() -> list[Row]:
-    def administrator(kind: Kind) -> None:
-        authority.require_administrator(kind.actor())
-
-    def changes(given: RoleGrant | None) -> list[Try]:
-        mapping = {"defaultRoles": [given.code]} if given else {}
-        config = {"issuer": "http://127.0.0.1:1", "clientId": "gatehouse", "mapping": mapping}
-        return [
-            lambda world: Call(
-                "add_identity_source", body={"name": world.unused(), "kind": "openid", "config": config}
-            ),
-            lambda world: Call("edit_identity_source", world.source(), {"config": config, "secret": "another"}),
-        ]
-
     rows = [
-        Row("add, change", "one that gives no role", administrator, changes(None)),
-        Row("test, sync", "one", administrator, [
-            lambda world: Call("test_identity_source", world.source(), {}),
-            lambda world: Call("sync_identity_source", world.source(directory=True), {"preview": True}),
-        ]),
+        Row("add, change, test, remove", "a source", lambda kind: authority.require_administrator(kind.actor()), [
+            lambda world: Call("add_identity_source", body=new_source(world)),
+            lambda world: Call("edit_identity_source", world.source(), {"title": "Edited"}),
+            lambda world: Call("test_identity_source", world.source()),
+            lambda world: Call("remove_identity_source", world.source()),
+        ])
     ]  # fmt: skip
-    for each in (FINANCE, SHOP, AUDITOR, OPERATIONS, ROOT):
+    for each in (FINANCE, SHOP, AUDITOR, OPERATIONS, ADMIN, ROOT):
 
-        def grants(kind: Kind, each: RoleGrant = each) -> None:
-            administrator(kind)
+        def give(kind: Kind, each: RoleGrant = each) -> None:
+            authority.require_administrator(kind.actor())
             authority.require_grant(kind.actor(), [each])
 
-        removal: list[Try] = [
-            lambda world, each=each: Call("remove_identity_source", world.source(linked=each.code)),  # type: ignore[misc]
-        ]
-        rows.append(Row("add, change", f"one that gives {each.code}", grants, changes(each)))
-        rows.append(Row("remove", f"one whose users hold {each.code}", grants, removal))
+        rows.append(
+            Row("add", f"a source that gives {each.code}", give, [
+                lambda world, each=each: Call("add_identity_source", body=new_source(world, each.code))  # type: ignore[misc]
+            ])
+        )  # fmt: skip
+    for who, roles in (("without roles", ()), ("with AUDITOR", (AUDITOR,)), ("with ROOT", (ROOT,))):
 
-    def link(kind: Kind) -> None:
-        administrator(kind)
-        authority.require_manage(kind.actor(), Holder(SOMEBODY, BRANCH), PARENTS)
+        def link(kind: Kind, roles: tuple[RoleGrant, ...] = roles) -> None:
+            authority.require_administrator(kind.actor())
+            authority.require_manage(kind.actor(), Holder(SOMEBODY, BRANCH, roles), PARENTS)
 
-    linking: list[Try] = [
-        lambda world: Call("link_user", world.user(BRANCH), {"source": world.source(), "subject": world.unused()})
-    ]
-    rows.append(Row("link", "a user without roles", link, linking))
-
-    def unlink(kind: Kind) -> None:
-        authority.require_manage(kind.actor(), Holder(SOMEBODY, BRANCH), PARENTS)
-
-    def unlinked(world: World) -> Call:
-        user = world.user(BRANCH)
-        return Call("unlink_user", user, identity=world.identity(user))
-
-    rows.append(Row("unlink", "a user without roles", unlink, [unlinked]))
+        rows.append(
+            Row("link", f"a user {who}, in Branch", link, [
+                lambda world, roles=roles: linked(world, world.user(BRANCH, *(each.code for each in roles)))  # type: ignore[misc]
+            ])
+        )  # fmt: skip
+    rows.append(
+        Row("link", "yourself", lambda kind: authority.forbid_own_account(kind.actor(), [SELF]), [
+            lambda world: linked(world, world.me())
+        ])
+    )  # fmt: skip
     return rows
+
+
+def linked(world: World, user: int) -> Call:
+    return Call("link_user", user, {"source": world.source(), "subject": world.unused()})
 
 
 SECTIONS: dict[str, list[Row]] = {
@@ -548,8 +548,8 @@ The rules in words are in [the console's calls](console.md#who-may-do-what-to-wh
 
 Three users try everything. Each of them has the perm of the call:
 
-- **manager** has the role MANAGER, with all perms of the console's pages but `{LACKS}`, and the data scope "department
-  and below". The department is Branch, which is below Headquarters and has Team below it.
+- **manager** has the role MANAGER, with `sys:source:*` and all perms of the console's pages but `{LACKS}`, and the data
+  scope "department and below". The department is Branch, which is below Headquarters and has Team below it.
 - **ADMIN** is an administrator, in Headquarters, without `{ROOT_ONLY}`, which is a perm of Gatehouse's own, and without
   `{SHOP_PERM}`, which belongs to another service.
 - **ROOT** has the role ROOT.
@@ -560,9 +560,10 @@ refused, and the command line may do everything. The last administrator always s
 
 Some words stand for several calls, which all have the same answer. To **edit** a user is also to disable it, end its
 sessions and unlock its name. To **take over** a user is to set its password, make a link for that, remove its second
-factors or delete it. A role is **granted** to a user by a change, with a new user and in a sheet, where users are
-**added** as well; it is **emptied** by its perms or by its menus, and **given a perm** by its name or by a button. A
-button is **added** as a new menu or in place of a page, and **changed** in its name or its perm.
+factors, unlink it from a source of identity or delete it. A role is **granted** to a user by a change, with a new user
+and in a sheet, where users are **added** as well; it is **emptied** by its perms or by its menus, and **given a perm**
+by its name or by a button. A button is **added** as a new menu or in place of a page, and **changed** in its name or
+its perm.
 
 A refusal is 403 `A0301`, and its message says what is missing: **perms** that you may not grant, a **role** that you
 do not hold, the role **ROOT**, to be an **administrator**, a **department** within your reach, or another account than
