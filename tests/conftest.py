@@ -112,7 +112,6 @@ def keycloak() -> Iterator[KeycloakServer]:
         pytest.skip(str(missing))
     try:
         server.start()
-        server.create_realm()
         yield server
     finally:
         server.remove()

@@ -82,6 +82,7 @@ _CODES: dict[type[Exception], tuple[int, str]] = {
     refusals.StrongerLoginRequired: (400, "A0220"),
     refusals.CodeProofRequired: (400, "A0220"),
     refusals.PasskeyProofRequired: (400, "A0220"),
+    refusals.RecentLoginRequired: (400, "A0220"),
     refusals.TicketGone: (400, "A0242"),
     refusals.PasskeyRefused: (400, "A0210"),
     refusals.SecondFactorCodeWrong: (400, "A0220"),

@@ -120,6 +120,10 @@ class PasskeyProofRequired(CodeRequired):
     """A change of one's own factors with the password alone, where passkeys are the only second factor."""
 
 
+class RecentLoginRequired(CodeRequired):
+    """A sensitive change by somebody without a password, whose login with a provider is too long ago."""
+
+
 class TicketGone(Refused):
     """A ticket or challenge that is forged, expired or used, or whose account has changed."""
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gatehouse.identity_sources.clients import Directory, Provider
     from gatehouse.management.account_changes import AccountChanges
 
+DIRECTORY_SHARE = 0.5  # of the slots in the hash queue: a directory that hangs leaves the others to our own users
+
 
 class IdentityParts:
     def __init__(
@@ -44,6 +46,7 @@ class IdentityParts:
             sources=self.sources,
             identities=stores.sources,
             people=self.people,
+            max_asking=max(1, int(hash_pool.slots * DIRECTORY_SHARE)),
         )
         self.recheck = DirectoryRecheck(
             sources=self.sources, identities=stores.sources, people=self.people, clock=clock

@@ -13,11 +13,12 @@ from gatehouse.auth.audit import ClientInfo, Event, LoginFailure, SessionEndReas
 from gatehouse.auth.identity.mapping import MappedPerson, NamedDepartment, map_person
 from gatehouse.auth.identity.people import NotAdmitted
 from gatehouse.common.logs import log
+from gatehouse.common.name_key import name_key
 from gatehouse.management import accepted_values
 from gatehouse.management.authority import Actor
 from gatehouse.stores.database.identity_sources import Identity
 from gatehouse.stores.database.row_changes import set_columns, without_same
-from gatehouse.stores.database.users import NewUser, UserChange, name_key
+from gatehouse.stores.database.users import NewUser, UserChange
 from gatehouse.stores.errors import Duplicate, Missing
 
 if TYPE_CHECKING:

@@ -45,6 +45,8 @@ ACCOUNT_CHANGE = "gatehouse/management/account_changes.py"
 USERS = "gatehouse/management/users.py"
 APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
+PROVIDER = "gatehouse/identity_sources/provider"
+COMPANY = "gatehouse/auth/login"
 
 SESSION_TESTS = "tests/auth/sessions/test_sessions.py"
 TOKEN_TESTS = "tests/auth/sessions/test_tokens.py"
@@ -61,6 +63,8 @@ OUTBOX_TESTS = "tests/auth/test_outbox.py"
 AUDIT_TESTS = "tests/auth/test_audit.py"
 PASSWORD_TESTS = "tests/management/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
+PROVIDER_TESTS = "tests/identity_sources/provider"
+COMPANY_TESTS = "tests/api/company_login"
 
 REFRESH_TOKENS = (
     Mutant(
@@ -451,7 +455,7 @@ SECOND_FACTORS = (
     Mutant(
         "a QR ticket is good in the browser that asked for it",
         QR,
-        "if ticket is None or ticket.content.binding != _binding(client):\n            self._audit",
+        "if ticket is None or ticket.content.binding != binding_of(client):\n            self._audit",
         "if ticket is None:\n            self._audit",
         (f"{QR_TESTS}::test_it_is_worth_nothing_to_whoever_else_holds_it",),
     ),
@@ -834,6 +838,166 @@ SECRETS = (
     ),
 )
 
+PROVIDERS = (
+    Mutant(
+        "a callback belongs to the login that began here",
+        f"{PROVIDER}/authorization.py",
+        "    if not request.state or not compare_digest(",
+        "    if False and not compare_digest(",
+        (f"{PROVIDER_TESTS}/test_login.py::test_a_callback_that_is_not_ours_is_refused",),
+    ),
+    Mutant(
+        "a callback of another provider is refused",
+        f"{PROVIDER}/openid_provider.py",
+        "            self._check_issuer(query, metadata)\n",
+        "",
+        (f"{PROVIDER_TESTS}/test_login.py::test_iss_is_required_where_the_provider_says_that_it_sends_it",),
+    ),
+    Mutant(
+        "an ID token is for one login",
+        f"{PROVIDER}/id_token.py",
+        "    if not nonce or not compare_digest(",
+        "    if not nonce and not compare_digest(",
+        (f"{PROVIDER_TESTS}/test_login.py::test_somebody_elses_id_token_is_refused_by_its_nonce",),
+    ),
+    Mutant(
+        "a token of a provider is for us",
+        f"{PROVIDER}/signed_tokens.py",
+        "    _check_audience(claims, recipient.client_id)\n",
+        "",
+        (f"{PROVIDER_TESTS}/test_tokens.py::test_an_id_token_that_breaks_a_rule_is_refused",),
+    ),
+    Mutant(
+        "the kind of a provider's key decides about the algorithm",
+        f"{PROVIDER}/keys.py",
+        '    ("EC", "P-256"): ("ES256",),\n',
+        '    ("EC", "P-256"): ("ES256",),\n    ("oct", None): ("HS256",),\n',
+        (f"{PROVIDER_TESTS}/test_outages.py::test_a_description_that_must_not_be_used",),
+    ),
+    Mutant(
+        "a provider speaks for its own issuer alone",
+        f"{PROVIDER}/discovery.py",
+        "    if metadata.issuer != issuer:",
+        "    if not metadata.issuer:",
+        (f"{PROVIDER_TESTS}/test_outages.py::test_the_issuer_is_compared_exactly",),
+    ),
+    Mutant(
+        "userinfo speaks of the person of the ID token",
+        f"{PROVIDER}/openid_provider.py",
+        '        if answer.body.get("sub") != subject:',
+        '        if not answer.body.get("sub"):',
+        (f"{PROVIDER_TESTS}/test_login.py::test_userinfo_adds_claims_and_must_speak_of_the_same_person",),
+    ),
+    Mutant(
+        "an ID token logs nobody out",
+        f"{PROVIDER}/logout_token.py",
+        "    if not isinstance(events, dict) or not isinstance(events.get(EVENT), dict):",
+        "    if False:",
+        (f"{PROVIDER_TESTS}/test_tokens.py::test_an_id_token_logs_nobody_out_and_a_logout_token_logs_nobody_in",),
+    ),
+    Mutant(
+        "invented key ids make us fetch once in a while",
+        f"{PROVIDER}/fetched.py",
+        "            pause_over = self._clock() - self._tried >= REFETCH_PAUSE",
+        "            pause_over = True",
+        (f"{PROVIDER_TESTS}/test_tokens.py::test_new_keys_are_fetched_when_a_token_names_one_but_not_for_every_token",),
+    ),
+)
+
+COMPANY_LOGINS = (
+    Mutant(
+        "an answer for one provider is not taken by another",
+        f"{COMPANY}/company_login.py",
+        "        if ticket is None or ticket.content.source != source.id:",
+        "        if ticket is None:",
+        (f"{COMPANY_TESTS}/test_attacks.py::test_an_answer_of_one_provider_is_not_taken_for_that_of_another",),
+    ),
+    Mutant(
+        "an answer of a provider is taken once",
+        f"{COMPANY}/company_login.py",
+        'compare_and_set(f"callback|{ticket.id}", None, "used", until, self._clock())',
+        'compare_and_set(f"callback|{ticket.text}", None, "used", 0, self._clock())',
+        (f"{COMPANY_TESTS}/test_attacks.py::test_an_answer_is_taken_once",),
+    ),
+    Mutant(
+        "a login with a provider is no open redirect",
+        f"{COMPANY}/return_addresses.py",
+        " not in self._origins:",
+        ' in {"", "://"}:',
+        (f"{COMPANY_TESTS}/test_attacks.py::test_nobody_is_sent_to_another_site",),
+    ),
+    Mutant(
+        "a ticket belongs to the browser that came back",
+        f"{COMPANY}/company_tickets.py",
+        "        if ticket is None or ticket.content.binding != binding_of(client):",
+        "        if ticket is None:",
+        (f"{COMPANY_TESTS}/test_attacks.py::test_a_stolen_ticket_is_no_use",),
+    ),
+    Mutant(
+        "of many exchanges one gets a session",
+        f"{COMPANY}/company_tickets.py",
+        "        if not await self._swap(ticket, value, TAKEN):",
+        "        if not await self._swap(ticket, value, value):",
+        (f"{COMPANY_TESTS}/test_attacks.py::test_of_many_exchanges_at_once_one_gets_a_session",),
+    ),
+    Mutant(
+        "a user who is disabled stays out of providers' logins",
+        f"{COMPANY}/company_login.py",
+        "        return found if found is not None and found.user.enabled else None",
+        "        return found",
+        (f"{COMPANY_TESTS}/test_attacks.py::test_a_disabled_user_stays_out",),
+    ),
+    Mutant(
+        "an identity that was unlinked opens nothing",
+        f"{COMPANY}/company_login.py",
+        "            if identity is None or identity.user != arrival.user:",
+        "            if arrival.user < 0:",
+        (f"{COMPANY_TESTS}/test_attacks.py::test_a_ticket_is_void_once_its_identity_or_source_is",),
+    ),
+    Mutant(
+        "our second factor is asked for after a provider",
+        f"{COMPANY}/company_login.py",
+        "        if not vouched and await self._second_factor.is_needed(found):",
+        "        if not vouched and found.user.id < 0:",
+        (f"{COMPANY_TESTS}/test_second_factor.py::test_whoever_has_an_app_is_asked_for_its_code",),
+    ),
+    Mutant(
+        "a provider's factor counts by a setting alone",
+        "gatehouse/auth/identity/provider_methods.py",
+        "    if not config.trust_factors:",
+        "    if not config.client_id:",
+        (f"{COMPANY_TESTS}/test_second_factor.py::test_a_factor_that_the_provider_vouches_for_counts_by_a_setting",),
+    ),
+    Mutant(
+        "an identity is linked by a session that lives",
+        f"{COMPANY}/company_login.py",
+        "        if await self._sessions.live_epoch(link.session, link.user, self._clock()) is None:",
+        "        if not link.session:",
+        (f"{COMPANY_TESTS}/test_links.py::test_the_session_that_asked_must_still_live",),
+    ),
+    Mutant(
+        "linking needs a fresh proof",
+        "gatehouse/api/own_account/own_identities.py",
+        "        await self._proof.require(principal, proof, request.client)\n        source = ",
+        "        source = ",
+        (f"{COMPANY_TESTS}/test_links.py::test_an_open_session_alone_links_nothing",),
+    ),
+    Mutant(
+        "a logout token is good once",
+        "gatehouse/auth/identity/provider_logout.py",
+        "        if await self._state.has_flag(used, now):",
+        "        if not used:",
+        (f"{COMPANY_TESTS}/test_logout.py::test_a_logout_token_is_good_once",),
+    ),
+    Mutant(
+        "a logout at the provider ends a login under way",
+        "gatehouse/auth/identity/provider_logout.py",
+        "        return any(float(value) >= since for value in values if value)",
+        "        return False",
+        (f"{COMPANY_TESTS}/test_logout.py::test_a_logout_while_a_login_is_under_way_ends_that_too",),
+    ),
+)
+
 MUTANTS = (
     *REFRESH_TOKENS,
     *LOGOUT,
@@ -847,4 +1011,6 @@ MUTANTS = (
     *ACCOUNTS,
     *HTTP,
     *SECRETS,
+    *PROVIDERS,
+    *COMPANY_LOGINS,
 )

@@ -15,6 +15,7 @@ PROOF_REFUSALS = (
     refusals.CredentialsWrong,
     refusals.CodeProofRequired,
     refusals.PasskeyProofRequired,
+    refusals.RecentLoginRequired,
     refusals.SecondFactorCodeWrong,
     refusals.TooBusy,
 )
@@ -24,6 +25,7 @@ class ProofBody(Struct):
     """A fresh proof: the current password, or a passkey that answers `auth/passkey/options`.
 
     Beside the password a `code` where an authenticator app is on; where passkeys are the only factor, a passkey.
+    Who has no password, because a provider logs them in, leaves it out within five minutes of the login.
     """
 
     currentPassword: Password | None = None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _CODE_REFUSALS = (
     refusals.CredentialsWrong,
     refusals.SecondFactorCodeWrong,
+    refusals.RecentLoginRequired,
     refusals.NoSuchFactor,
     refusals.TooBusy,
 )
@@ -33,8 +34,8 @@ class FactorCodeBody(Struct):
 
 
 class FactorProofBody(Struct):
-    currentPassword: Password
     code: OtpCode
+    currentPassword: Password | None = None  # left out by those who have none
 
 
 class SecondFactorData(Struct):

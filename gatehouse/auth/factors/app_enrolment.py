@@ -115,7 +115,7 @@ class Enrolment:
             if await self._state.compare_and_set(key, counted, str(CONFIRM_TRIES - left + 1), expires, now):
                 return left - 1
 
-    async def end(self, principal: Principal, password: str, typed: str, client: ClientInfo) -> None:
+    async def end(self, principal: Principal, password: str | None, typed: str, client: ClientInfo) -> None:
         """Needs the password and a code, so that knowing one of them is not enough to remove the other."""
         user = principal.claims.user
         await self._sealed_after_proof(principal, Proof(password, typed), client)
@@ -124,7 +124,7 @@ class Enrolment:
             self._audit.record(Event.FACTOR_REMOVED, client, user=user, session=principal.claims.session, detail=detail)
 
     async def renew_recovery_codes(
-        self, principal: Principal, password: str, typed: str, client: ClientInfo
+        self, principal: Principal, password: str | None, typed: str, client: ClientInfo
     ) -> list[str]:
         """Ten new codes in place of all old ones."""
         user = principal.claims.user

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import ClientInfo, LoginFailure
 from gatehouse.auth.login_name import LoginName
-from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong
+from gatehouse.auth.refusals import AccessTokenInvalid, CredentialsWrong, FieldMissing, RecentLoginRequired
+from gatehouse.auth.sessions.amr import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gatehouse.auth.principal import Principal
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.stores.database.users import Credentials, Users
+
+RECENT_SECONDS = 300
 
 
 class Reauthentication:
@@ -58,6 +61,14 @@ class Reauthentication:
         if await self._sessions.live_epoch(principal.claims.session, found.user.id, self._clock()) is None:
             raise AccessTokenInvalid("the session has ended")
         return found
+
+    def require_recent_login(self, principal: Principal) -> None:
+        """In place of a password, for those who have none: a provider has just logged them in."""
+        claims = principal.claims
+        if principal.profile.user.password_hash or Method.PROVIDER not in claims.methods:
+            raise FieldMissing("currentPassword")
+        if self._clock() - (claims.authenticated or 0) > RECENT_SECONDS:
+            raise RecentLoginRequired("the login with the provider is too old")
 
     async def record_failure(self, principal: Principal, client: ClientInfo, reason: LoginFailure) -> None:
         """Count a failure under the caller's name, as a failed login."""

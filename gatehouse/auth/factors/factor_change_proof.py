@@ -3,7 +3,7 @@ password alone.
 
 With an authenticator app it is the password and a code. With passkeys and no app it is a passkey, which in any case
 stands for password and second factor. This holds even while `SECOND_FACTOR=off` asks nobody at login: what is added
-then stays when the setting is gone.
+then stays when the setting is gone. Who has no password, because a provider logs them in, has logged in minutes ago.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from gatehouse.auth.audit import Audit, ClientInfo, Event, LoginFailure
 from gatehouse.auth.factors.code_input import CodeKind, read_code
 from gatehouse.auth.refusals import (
     CodeProofRequired,
-    FieldMissing,
     PasskeyProofRequired,
     PasskeyRefused,
     SecondFactorCodeWrong,
@@ -60,9 +59,10 @@ class OwnerProof:
         if proof.credential is not None:
             await self._require_passkey(principal, proof.credential, client)
             return
-        if not proof.password:
-            raise FieldMissing("currentPassword")
-        await self._reauthentication.reauthenticate(principal, proof.password, client)
+        if proof.password:
+            await self._reauthentication.reauthenticate(principal, proof.password, client)
+        else:
+            self._reauthentication.require_recent_login(principal)
         # Read after the password was hashed: an app may have been switched on meanwhile.
         stored = await self._factors.totp(principal.claims.user)
         if stored is not None and stored.confirmed is not None:

@@ -54,6 +54,7 @@ class PasswordChecks:
         sources: Sources,
         identities: SourceStore,
         people: People,
+        max_asking: int,
     ) -> None:
         self._users = users
         self._hashes = hashes
@@ -62,11 +63,13 @@ class PasswordChecks:
         self._identities = identities
         self._people = people
         self._times = CheckTimes()
+        self._max_asking = max_asking  # of the logins at once: each keeps its slot in the hash queue meanwhile
+        self._asking = 0
 
     async def check(
         self, name: LoginName, found: Credentials | None, password: str, client: ClientInfo, *, with_code: bool = False
     ) -> CheckedPassword:
-        if not self._sources.directories:
+        if not self._sources.has_directories:
             return _by_hash(found, await self.check_hash(name, found, password, with_code=with_code))
         started = self._times.start()
         identity = await self._identities.password_identity(found.user.id) if found else None
@@ -92,7 +95,7 @@ class PasswordChecks:
 
     async def is_right(self, found: Credentials, password: str) -> bool:
         """The current password of a user who is logged in; nothing about the user changes."""
-        identity = await self._identities.password_identity(found.user.id) if self._sources.directories else None
+        identity = await self._identities.password_identity(found.user.id) if self._sources.has_directories else None
         if identity is None:
             return (await self._hashes.check(found.user.password_hash, password)).correct
         source = self._sources.by_id(identity.source)
@@ -115,12 +118,17 @@ class PasswordChecks:
 
     async def _check_at(self, source: Source, name: str, password: str) -> PasswordResult:
         started = self._times.start()
+        self._asking += 1
         try:
+            if self._asking > self._max_asking:
+                raise SourceUnavailable("too many logins wait for directories")
             result = await source.directory.check_password(name, password)
         except SourceUnavailable as problem:
             self._sources.count(source, SourceOutcome.UNAVAILABLE)
             log.warning("a directory cannot be asked", source=source.name, problem=str(problem))
             raise
+        finally:
+            self._asking -= 1
         if result.person is not None:
             self._times.record(started)
         accepted = result.correct and not result.refused

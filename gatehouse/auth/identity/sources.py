@@ -95,12 +95,15 @@ class Sources:
         self._open = opener
         self._rows: dict[int, StoredSource] = {}
         self._sources: dict[int, Source] = {}
+        self.has_directories = False  # disabled ones included: their users have no other password
         self.directories: tuple[Source, ...] = ()
         self.providers: tuple[Source, ...] = ()
         self.counts: Counter[tuple[str, str]] = Counter()  # by source and outcome, for the metrics
 
     async def load(self) -> None:
-        rows = {row.id: row for row in await self._store.all() if row.enabled}
+        stored = await self._store.all()
+        self.has_directories = any(row.kind == SourceKind.DIRECTORY for row in stored)
+        rows = {row.id: row for row in stored if row.enabled}
         for number in [number for number, row in self._rows.items() if rows.get(number) != row]:
             await self._close(number)
         for number, row in rows.items():

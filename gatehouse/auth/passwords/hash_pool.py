@@ -52,8 +52,7 @@ class HashPool:
     """At most `threads` hashes at once and `queue` waiting."""
 
     def __init__(self, threads: int, queue: int) -> None:
-        self._threads = threads
-        self._queue = queue
+        self.slots = threads + queue
         self._pool = ThreadPoolExecutor(threads, "hash", initializer=_lower_priority)
         self._fallback_thread = ThreadPoolExecutor(1, "hash-fallback")
         self._fallback_busy = False
@@ -83,11 +82,10 @@ class HashPool:
 
     def require_slot(self, name: str, *, with_code: bool = False) -> None:
         """Refuse if `reserve` would. For a caller who has cheaper checks to make before a slot is worth taking."""
-        slots = self._threads + self._queue
         if (
-            self._reserved >= slots
-            or self._reserved_by[name] >= math.ceil(slots * NAME_SHARE)
-            or (with_code and self._reserved_with_code >= math.ceil(slots * CODE_SHARE))
+            self._reserved >= self.slots
+            or self._reserved_by[name] >= math.ceil(self.slots * NAME_SHARE)
+            or (with_code and self._reserved_with_code >= math.ceil(self.slots * CODE_SHARE))
         ):
             raise TooBusy(RETRY_AFTER_SECONDS, "all slots of the hash queue are taken")
 
@@ -112,7 +110,7 @@ class HashPool:
                 del self._reserved_by[name]
 
     async def _run(self, work: Callable[..., T], *values: str) -> T:
-        if len(self._jobs) >= self._threads + self._queue:
+        if len(self._jobs) >= self.slots:
             raise TooBusy(RETRY_AFTER_SECONDS, "the hash queue is full")
         loop = asyncio.get_running_loop()
         job = _Job(work, values, loop, loop.create_future())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from gatehouse.common.name_key import name_key
 from gatehouse.stores.database import audit_trail, outbox
 from gatehouse.stores.database.departments import DepartmentWrites, below
 from gatehouse.stores.database.identity_sources import DIRECTORY, SourceWrites
@@ -32,7 +33,7 @@ from gatehouse.stores.database.schema import (
     users,
 )
 from gatehouse.stores.database.totp_and_recovery_codes import delete_totp
-from gatehouse.stores.database.users import COLUMNS, User, insert_user, name_key, replace_password_hash, update_user
+from gatehouse.stores.database.users import COLUMNS, User, insert_user, replace_password_hash, update_user
 from gatehouse.stores.errors import Duplicate, LastAdministrator, Missing
 
 if TYPE_CHECKING:

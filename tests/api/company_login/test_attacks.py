@@ -197,6 +197,8 @@ def test_a_ticket_is_good_once(browser: Browser) -> None:
     assert browser.exchange(location).code == "A0242"
 
 
+@pytest.mark.usefixtures("engines")
+@pytest.mark.every_engine
 def test_of_many_exchanges_at_once_one_gets_a_session(company: Company, browser: Browser) -> None:
     ticket = query_of(browser.arrive())["ticket"]
     options: dict[str, Any] = {"body": {"ticket": ticket}, "headers": {"user-agent": browser.agent}}

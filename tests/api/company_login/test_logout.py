@@ -31,6 +31,8 @@ def tell(company: Company, **claims: Any) -> Answer:
 # The provider ends our sessions
 
 
+@pytest.mark.usefixtures("engines")
+@pytest.mark.every_engine
 def test_a_logout_at_the_provider_ends_the_session_that_it_names(company: Company, browser: Browser) -> None:
     one = browser.login(sid="session-1")["accessToken"]
     other = browser.login(sid="session-2")["accessToken"]
@@ -75,6 +77,8 @@ def test_forged_ones_and_those_of_another_source(company: Company, browser: Brow
     assert company.service.me(tokens["accessToken"]).status == 200
 
 
+@pytest.mark.usefixtures("engines")
+@pytest.mark.every_engine
 @pytest.mark.parametrize("claims", [{}, {"sid": ABSENT}, {"sub": ABSENT}])
 def test_a_logout_while_a_login_is_under_way_ends_that_too(
     company: Company, browser: Browser, claims: dict[str, Any]
@@ -101,6 +105,8 @@ def onward(browser: Browser, tokens: dict[str, Any]) -> str:
     return answer.headers.get("logout-location", "")
 
 
+@pytest.mark.usefixtures("engines")
+@pytest.mark.every_engine
 def test_our_logout_goes_on_to_the_provider_and_comes_back(company: Company, browser: Browser) -> None:
     location = onward(browser, browser.login())
     assert location.startswith(f"{company.url}/login/corp/logout?ticket=")

@@ -50,6 +50,15 @@ class Clock:
         return self.now
 
 
+class ShiftedClock:
+    """For providers with a clock of their own: the time of day, which a test moves on."""
+
+    shift = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.shift
+
+
 class HostileProvider(LoopbackServer):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

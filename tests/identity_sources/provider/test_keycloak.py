@@ -14,7 +14,7 @@ from gatehouse.identity_sources.clients import ProviderLogin
 from gatehouse.identity_sources.definitions import Mapping, ProviderConfig
 from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.identity_sources.provider.openid_provider import OpenIdProvider
-from tests.identity_sources.provider.hostile_provider import Clock
+from tests.identity_sources.provider.hostile_provider import ShiftedClock
 from tests.identity_sources.provider.loopback_server import LoopbackServer, json_reply
 from tests.support import html_forms
 from tests.support.keycloak import Client, KeycloakServer
@@ -52,9 +52,11 @@ Connect = Callable[..., OpenIdProvider]
 async def connect(keycloak: KeycloakServer) -> AsyncIterator[Connect]:
     opened: list[OpenIdProvider] = []
 
-    def open_client(client: Client, *, secret: str = "", clock: Clock | None = None, **values: Any) -> OpenIdProvider:
+    def open_client(
+        client: Client, *, secret: str = "", clock: ShiftedClock | None = None, **values: Any
+    ) -> OpenIdProvider:
         config = ProviderConfig(**{"issuer": keycloak.issuer, "client_id": client.id, "timeout": 60, **values})
-        opened.append(OpenIdProvider(config, secret or client.secret, clock or Clock()))
+        opened.append(OpenIdProvider(config, secret or client.secret, clock or ShiftedClock()))
         return opened[-1]
 
     yield open_client
@@ -128,11 +130,11 @@ async def test_a_new_key_signs_and_old_tokens_still_count(
     keycloak: KeycloakServer, connect: Connect, registered: Client, browser: httpx.Client
 ) -> None:
     keycloak.create_user("gerda", PASSWORD)
-    clock = Clock()
+    clock = ShiftedClock()
     provider = connect(registered, clock=clock)
     before = await log_in(keycloak, provider, browser, "gerda")
     keycloak.rotate_keys()
-    clock.now += 20
+    clock.shift = 20
     after = await log_in(keycloak, provider, browser, "gerda")
     assert before.id_token.partition(".")[0] != after.id_token.partition(".")[0]
     assert before.person.subject == after.person.subject

@@ -14,7 +14,7 @@ from gatehouse.identity_sources.clients import CallbackRefused, ProviderLogin
 from gatehouse.identity_sources.definitions import Mapping, ProviderConfig
 from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.identity_sources.provider.openid_provider import OpenIdProvider
-from tests.identity_sources.provider.hostile_provider import Clock
+from tests.identity_sources.provider.hostile_provider import ShiftedClock
 from tests.identity_sources.provider.loopback_server import LoopbackServer, json_reply
 from tests.support import html_forms
 from tests.support.engines import NotInstalled
@@ -77,7 +77,7 @@ async def connect(panva: PanvaProvider) -> AsyncIterator[Connect]:
     opened: list[OpenIdProvider] = []
 
     def open_client(
-        client_auth: str = "client_secret_basic", *, secret: str = SECRET, clock: Clock | None = None
+        client_auth: str = "client_secret_basic", *, secret: str = SECRET, clock: ShiftedClock | None = None
     ) -> Any:
         config = ProviderConfig(
             issuer=panva.issuer,
@@ -87,7 +87,7 @@ async def connect(panva: PanvaProvider) -> AsyncIterator[Connect]:
             mapping=Mapping(groups="realm_access.roles"),
             timeout=30,
         )
-        opened.append(OpenIdProvider(config, secret, clock or Clock()))
+        opened.append(OpenIdProvider(config, secret, clock or ShiftedClock()))
         return opened[-1]
 
     yield open_client
@@ -156,7 +156,7 @@ async def test_logout_goes_to_the_provider_and_comes_back_behind_the_browser(
 async def test_new_keys_are_found_when_it_comes_back(
     panva: PanvaProvider, connect: Connect, browser: httpx.Client
 ) -> None:
-    clock = Clock()
+    clock = ShiftedClock()
     client = connect(clock=clock)
     old = await log_in(panva, client, browser, "emil")
     panva.stop()
@@ -165,7 +165,7 @@ async def test_new_keys_are_found_when_it_comes_back(
         await client.complete({"code": "any", "state": request.state, "iss": panva.issuer}, request, CALLBACK)
     panva.rotate_keys()
     panva.start()
-    clock.now += 20
+    clock.shift = 20
     browser.cookies.clear()
     login = await log_in(panva, client, browser, "emil")
     assert login.person.subject == old.person.subject
