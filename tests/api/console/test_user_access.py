@@ -148,7 +148,7 @@ def test_links_and_their_use_are_recorded(console: Console, gatehouse: InProcess
 
 
 def test_the_second_factor_of_a_user_is_shown_and_reset(console: Console, gatehouse: InProcess, ann: int) -> None:
-    none = {"totp": False, "passkeys": [], "recoveryCodesLeft": 0, "passwordLogin": True}
+    none = {"totp": False, "passkeys": [], "recoveryCodesLeft": 0, "passwordLogin": True, "password": "here"}
     assert console.get(f"users/{ann}/second-factor") == none
     with_app(gatehouse)
     assert console.get(f"users/{ann}/second-factor") == none | {"totp": True, "recoveryCodesLeft": 10}
