@@ -105,8 +105,6 @@ def test_only_these_are_answered_without_a_token() -> None:
         "qr_generate",
         "qr_status",
         "qr_login",
-        "providers",
-        "company_login_code",
         "password_link_owner",
         "set_password_by_link",
     }
