@@ -65,8 +65,12 @@ def body(operation: Json) -> str:
 
 
 def chosen(name: str, cases: list[tuple[str, str]]) -> str:
-    lines = "".join(f"\n  : O extends `{pattern}` ? {kind}" for pattern, kind in cases)
-    return f"type {name}<O extends string> ={lines.replace(':', '', 1)}\n  : never;"
+    """Fixed paths by a table: the compiler gives up on a chain of conditions that is as long as the API."""
+    fixed = "".join(f"\n  '{path}': {kind};" for path, kind in cases if "$" not in path)
+    lines = "".join(f"\n  : O extends `{pattern}` ? {kind}" for pattern, kind in cases if "$" in pattern)
+    table = f"{name}Fixed"
+    chain = f"O extends keyof {table} ? {table}[O]{lines}\n  : never"
+    return f"interface {table} {{{fixed}\n}}\ntype {name}<O extends string> = {chain};"
 
 
 def types() -> str:

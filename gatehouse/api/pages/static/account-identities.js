@@ -13,7 +13,7 @@ const card = document.getElementById("identities");
 const list = document.getElementById("identities-list");
 const problem = document.getElementById("identities-problem");
 
-/** @type {IdentityData[]} */
+/** @type {OwnIdentityData[]} */
 let identities = [];
 /** @type {ProviderData[]} */
 let providers = [];
@@ -54,7 +54,7 @@ export function comeBack() {
 /** @param {string} title @param {Child} about @param {Child} act */
 const line = (title, about, act) => make("li", { class: "line" }, make("div", {}, make("strong", {}, title), make("span", { class: "muted" }, about)), act);
 
-/** @param {IdentityData} identity */
+/** @param {OwnIdentityData} identity */
 function row(identity) {
   const used = identity.lastUsed ? word("factor.passkey.used", { time: ago(identity.lastUsed) ?? word("audit.now") }) : word("factor.passkey.unused");
   const about = [identity.name, word("identities.since", { time: date(identity.linked) }), used].join(" · ");
@@ -81,7 +81,7 @@ function link(source) {
   });
 }
 
-/** @param {IdentityData} identity */
+/** @param {OwnIdentityData} identity */
 async function unlink({ id, title }) {
   if (!(await confirmed({ title: "identities.ask", text: "identities.ask.text", act: "identities.unlink", given: { title } }))) return;
   withProof({ title: "identities.unlink" }, async (proof) => {
