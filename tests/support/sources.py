@@ -20,6 +20,6 @@ def add_roles(gatehouse: InProcess, *codes: str) -> None:
 
 
 def add_directory(gatehouse: InProcess, slapd: Slapd, name: str = "corp", **config: Any) -> None:
-    settings = slapd.settings(**({"mapping": MAPPING, "timeout": 5.0} | config))
+    settings = slapd.settings(**({"mapping": MAPPING, "timeout": 30.0} | config))
     draft = SourceDraft(config=DirectoryConfig(**settings), secret=PASSWORD)
     gatehouse.run(gatehouse.service.management.source_changes.add(OPERATOR, name, SourceKind.DIRECTORY, draft))

@@ -33,3 +33,14 @@ def test_a_password_that_a_directory_keeps(tmp_path: Path, slapd: Slapd) -> None
         add_directory(gatehouse, slapd)
         token = gatehouse.login("carol", PASSWORD).data["accessToken"]
         assert told(gatehouse, token) == ("directory", "corp")
+
+
+def test_whoever_has_no_password_sets_up_an_app_within_minutes_of_the_login(company: Company, browser: Browser) -> None:
+    token, begin = browser.login()["accessToken"], ("POST", "/api/v1/users/me/totp")
+    assert company.service.request(*begin, body={}, token=token).status == 200
+    company.service.clock.move(301)
+    late = company.service.request(*begin, body={}, token=token)
+    assert (late.status, late.code) == (400, "A0220")
+    assert "log in again" in late.json["msg"].lower()
+    admin = company.service.login().data["accessToken"]
+    assert company.service.request(*begin, body={}, token=admin).code == "A0410"  # who has a password shows it

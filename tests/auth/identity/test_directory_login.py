@@ -289,7 +289,7 @@ def own_slapd() -> Iterator[Slapd]:
 def with_own(tmp_path: Path, own_slapd: Slapd) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
         add_roles(running, "STAFF", "AUDITOR")
-        add_directory(running, own_slapd, timeout=1.0)
+        add_directory(running, own_slapd)
         yield running
 
 

@@ -28,7 +28,7 @@ async def open_directory(slapd: Slapd) -> AsyncIterator[Open]:
     opened: list[LdapDirectory] = []
 
     def opener(password: str = PASSWORD, **settings: Any) -> LdapDirectory:
-        opened.append(LdapDirectory(DirectoryConfig(**slapd.settings(**settings)), password))
+        opened.append(LdapDirectory(DirectoryConfig(**slapd.settings(**({"timeout": 30.0} | settings))), password))
         return opened[-1]
 
     yield opener

@@ -343,7 +343,7 @@ async def test_a_login_that_is_given_up_frees_its_place(slapd: Slapd, open_direc
 
 async def test_no_more_connections_than_allowed(slapd: Slapd, open_directory: Open) -> None:
     async with Relay(slapd.tls_port) as relay:
-        directory = open_directory(urls=(f"ldaps://127.0.0.1:{relay.port}",), connections=3)
+        directory = open_directory(urls=(f"ldaps://127.0.0.1:{relay.port}",), connections=3, timeout=60.0)
         await asyncio.gather(*(directory.check_password("carol", PASSWORD) for _ in range(12)))
         assert relay.most_open == 3
         assert await directory.find("carol") is not None

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 import { busy } from "./fields.js";
 import { able, byName, dismissed, prove, register } from "./passkey.js";
 import { ago } from "./times.js";
-import { fail, succeed } from "./toast.js";
+import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
 import { enrol, showCodes } from "./totp.js";
 import { onLanguage, say, word } from "./words.js";
@@ -76,13 +76,13 @@ function passkeyRow(passkey) {
   return make("li", { class: "line" }, make("div", {}, make("strong", {}, passkey.name), make("span", { class: "muted" }, used)), remove);
 }
 
-/** Ask for the password, with a code where an app is on, or for a passkey where that is the only factor; `work` is done with it.
+/** Ask for the password, with a code where an app is on, or for a passkey where that is the only factor; who has no password
+ * has logged in minutes ago. `work` is done with it.
  * @param {{ title: string, withPasskey?: boolean, named?: boolean }} how @param {(proof: any, name: string) => Promise<unknown>} work */
 export function withProof({ title, withPasskey = true, named = false }, work) {
   const without = status.password === "none"; // known by a company account alone
-  if (without && !status.passkeys.length) return fail(word("proof.none"));
-  const passkeyOnly = (without || !status.totp) && status.passkeys.length > 0;
-  const password = passkeyOnly ? null : field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
+  const passkeyOnly = !status.totp && status.passkeys.length > 0;
+  const password = passkeyOnly || without ? null : field("change.current", { type: "password", autocomplete: "current-password", id: "proof-password" });
   const code = status.totp ? field("totp.code", { inputmode: "numeric", autocomplete: "one-time-code", id: "proof-code", maxlength: 32 }) : null;
   const name = named ? field("factor.passkey.name", { id: "proof-name", maxlength: 64, value: word("factor.passkey.default") }) : null;
   const message = make("p", { class: "message", role: "alert" });
@@ -90,9 +90,9 @@ export function withProof({ title, withPasskey = true, named = false }, work) {
   const byPasskey = () => go(async () => ({ credential: await prove() }));
   const instead = withPasskey && able && !passkeyOnly && status.passkeys.length > 0 && make("button", { type: "button", class: "quiet lined", t: "proof.passkey", click: byPasskey });
   const cancel = make("button", { type: "button", class: "quiet lined", t: "dialog.cancel", click: () => dialog.close() });
-  const form = dialogForm([make("p", { class: "muted", t: "proof.why" }), name?.box, password?.box, code?.box], message, cancel, instead, (able || !passkeyOnly) && submit);
+  const form = dialogForm([make("p", { class: "muted", t: without && !passkeyOnly ? "proof.recent" : "proof.why" }), name?.box, password?.box, code?.box], message, cancel, instead, (able || !passkeyOnly) && submit);
   const dialog = open(title, {}, form);
-  ((name ?? password)?.input ?? submit).focus();
+  ((name ?? password ?? code)?.input ?? submit).focus();
   if (passkeyOnly && !able) say(message, "factor.passkeys.unable");
   /** @param {() => Promise<any>} proof */
   const go = async (proof) => {
@@ -113,13 +113,13 @@ export function withProof({ title, withPasskey = true, named = false }, work) {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!password) return void byPasskey();
-    if (!password.input.value) {
+    if (passkeyOnly) return void byPasskey();
+    if (password && !password.input.value) {
       say(message, "needed.current");
       password.input.focus();
       return;
     }
-    go(async () => ({ currentPassword: password.input.value, ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
+    go(async () => ({ ...(password ? { currentPassword: password.input.value } : {}), ...(code ? { code: code.input.value.replace(/\s/g, "") } : {}) }));
   });
 }
 
