@@ -277,7 +277,7 @@ def test_company_login(administrator: Callable[..., Reader], serving: Serving, l
     reader.page.locator("tbody .open").first.click()
     expect(reader.page.locator("dialog[open]")).to_have_count(1)
     reader.opens("users.identities")
-    reader.opens("identities.link")
+    reader.opens("sources.user.link")
 
 
 @pytest.mark.parametrize("look", SELDOM)
