@@ -20,6 +20,7 @@ from gatehouse.composition.factor_parts import FactorParts
 from gatehouse.composition.feed_parts import FeedParts
 from gatehouse.composition.login_parts import LoginParts
 from gatehouse.composition.management_parts import ManagementParts
+from gatehouse.composition.oauth_parts import OAuthParts
 from gatehouse.composition.run_every import run_every
 from gatehouse.composition.shared_parts import SharedParts
 from gatehouse.composition.token_parts import TokenParts
@@ -67,6 +68,7 @@ class Service(SharedParts):
             session_policy=self.factors.session_policy,
             directory_recheck=self.identity.recheck,
         )
+        self.oauth = OAuthParts(self)
         self.management = ManagementParts(self)
         self.feeds = FeedParts(self)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)
@@ -110,6 +112,7 @@ class Service(SharedParts):
         while await self.stores.audit_trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.05)
         await self.stores.provider_sessions.prune(self.clock() - self.settings.session_max)
+        await self.stores.grants.prune(self.clock() - self.settings.session_max)
 
     async def _reload_keys_forever(self) -> None:
         """A worker that starts while the database is unavailable serves as soon as it is back."""

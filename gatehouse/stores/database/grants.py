@@ -1,0 +1,60 @@
+"""What hangs on browser sessions: the grants of applications, and consoles that were opened from them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, delete, insert, select
+
+from gatehouse.stores.database.schema import grants
+
+if TYPE_CHECKING:
+    from gatehouse.stores.database.sql_engine import Database
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGrant:
+    id: str
+    session: str
+    user: int
+    client: int | None  # None: a console, whose own session `id` is
+    scopes: str  # with spaces between them
+    created: float
+    claims: str = ""  # asked for by name
+
+
+_GRANT = [grants.c[name] for name in StoredGrant.__dataclass_fields__]
+_BY_ID = select(*_GRANT).where(grants.c.id == bindparam("grant_id"))
+_OF_SESSION = select(*_GRANT).where(grants.c.session == bindparam("session_id")).order_by(grants.c.created)
+_OF_USER = select(*_GRANT).where(grants.c.user == bindparam("user_id")).order_by(grants.c.created)
+
+
+class GrantStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, grant: StoredGrant) -> None:
+        async with self._database.writing() as db:
+            await db.execute(insert(grants).values(**asdict(grant)))
+
+    async def by_id(self, grant: str) -> StoredGrant | None:
+        found = await self._database.fetch_rows(_BY_ID, grant_id=grant)
+        return StoredGrant(*found[0]) if found else None
+
+    async def of_session(self, session: str) -> list[StoredGrant]:
+        return [StoredGrant(*row) for row in await self._database.fetch_rows(_OF_SESSION, session_id=session)]
+
+    async def of_user(self, user: int) -> list[StoredGrant]:
+        return [StoredGrant(*row) for row in await self._database.fetch_rows(_OF_USER, user_id=user)]
+
+    async def remove(self, grant: str) -> bool:
+        """Of any number of callers one is told that it has."""
+        async with self._database.writing() as db:
+            gone = await db.execute(delete(grants).where(grants.c.id == grant))
+            return bool(gone.rowcount)
+
+    async def prune(self, before: float) -> None:
+        """Remove those that were made so long ago that their session cannot live."""
+        async with self._database.writing() as db:
+            await db.execute(delete(grants).where(grants.c.created < before))
