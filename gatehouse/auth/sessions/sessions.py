@@ -65,7 +65,13 @@ class Sessions:
         self._sessions_per_user = sessions_per_user
 
     async def open(
-        self, user: int, client: ClientInfo, methods: Sequence[str], *, parent: Session | None = None
+        self,
+        user: int,
+        client: ClientInfo,
+        methods: Sequence[str],
+        *,
+        parent: Session | None = None,
+        session_id: str = "",
     ) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
@@ -75,7 +81,7 @@ class Sessions:
         now = self._clock()
         absolute_end = parent.absolute_end if parent else now + self._lifetimes.absolute
         session = Session(
-            id=new_session_id(user),
+            id=session_id or new_session_id(user),
             user=user,
             generation=1,
             opened=parent.opened if parent else now,
@@ -86,7 +92,7 @@ class Sessions:
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
             proof=pack_methods(methods),
         )
-        end_record = self._new_end_record(SessionEndReason.LIMIT)
+        end_record = self._end_record_of(session.id, SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
