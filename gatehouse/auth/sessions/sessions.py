@@ -71,12 +71,12 @@ class Sessions:
         methods: Sequence[str],
         *,
         parent: Session | None = None,
-        session_id: str = "",
+        session_id: str | None = None,
     ) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
         `methods` are those that its login was proven by, see `amr.py`. With `parent` it goes back to the login of that
-        session: it is as old, and ends no later.
+        session: it is as old, and ends no later. `session_id`: one that was chosen before.
         """
         now = self._clock()
         absolute_end = parent.absolute_end if parent else now + self._lifetimes.absolute
@@ -92,7 +92,7 @@ class Sessions:
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
             proof=pack_methods(methods),
         )
-        end_record = self._end_record_of(session.id, SessionEndReason.LIMIT)
+        end_record = self._new_end_record(SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
