@@ -42,5 +42,9 @@ class Clients:
         return _enabled(await self._store.by_number(number))
 
 
+def read_config(row: StoredClient) -> ClientConfig:
+    return _decode(row.config)
+
+
 def _enabled(row: StoredClient | None) -> Client | None:
-    return Client(row.id, row.client_id, row.name, _decode(row.config)) if row and row.enabled else None
+    return Client(row.id, row.client_id, row.name, read_config(row)) if row and row.enabled else None
