@@ -46,5 +46,9 @@ class Clients:
         return {_decode(row.config).id_token_alg for row in await self._store.all()}
 
 
+def read_config(row: StoredClient) -> ClientConfig:
+    return _decode(row.config)
+
+
 def _enabled(row: StoredClient | None) -> Client | None:
-    return Client(row.id, row.client_id, row.name, _decode(row.config)) if row and row.enabled else None
+    return Client(row.id, row.client_id, row.name, read_config(row)) if row and row.enabled else None
