@@ -270,11 +270,11 @@ class CompanyLogin:
         """Whether a ticket is one of a login with a provider."""
         return self._complete_tickets.knows(text)
 
-    async def exchange(self, text: str, client: ClientInfo) -> tuple[Session, str]:
-        """A new session, and which factor of ours was shown."""
+    async def exchange(self, text: str, client: ClientInfo, within: Session | None = None) -> tuple[Session, str]:
+        """The session, and which factor of ours was shown. `within`: that of this browser, as at other logins."""
         async with self._throttle.admitted(client.address, TicketGone):
             arrival = await self._complete_tickets.take(text, client)
-            session, _ = await self._sessions.open(arrival.user, client, arrival.methods)
+            session = await self._sessions.log_in(arrival.user, client, arrival.methods, within)
             found = await self._recheck(arrival, session, client)
         await self._lockout.record_success(await self._lockout.attempt(LoginName.of(found.user.username), client))
         return session, arrival.factor

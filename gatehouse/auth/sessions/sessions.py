@@ -98,6 +98,17 @@ class Sessions:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
         return opened, evicted
 
+    async def log_in(
+        self, user: int, client: ClientInfo, methods: Sequence[str], within: Session | None = None
+    ) -> Session:
+        """The session of a login: `within`, which goes on if it is a live one of the same user, or else a new one."""
+        if within is not None and within.user == user:
+            renewed = await self.touch(within.id, SessionLogin(self._clock(), pack_methods(methods)))
+            if renewed is not None:
+                return renewed
+        session, _ = await self.open(user, client, methods)
+        return session
+
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
         """The user's epoch, if this is a session of the user and has not ended.
 
