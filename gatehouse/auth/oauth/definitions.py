@@ -26,6 +26,7 @@ class Scope(StrEnum):
     PROFILE = "profile"
     EMAIL = "email"
     PHONE = "phone"
+    ADDRESS = "address"
     ROLES = "roles"
     OFFLINE_ACCESS = "offline_access"  # a refresh token
 

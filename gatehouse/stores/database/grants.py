@@ -21,6 +21,7 @@ class StoredGrant:
     client: int | None  # None: a console, whose own session `id` is
     scopes: str  # with spaces between them
     created: float
+    claims: str = ""  # asked for by name
 
 
 _GRANT = [grants.c[name] for name in StoredGrant.__dataclass_fields__]

@@ -66,6 +66,9 @@ users = Table(
     Column("email", String(254), nullable=False, server_default=""),
     # Off: only a passkey logs this user in.
     Column("password_login", Boolean, nullable=False, server_default=true()),
+    # What only applications read: JSON with claims of OpenID that have no column here, and when the profile last changed.
+    Column("claims", Text),
+    Column("changed", Float(53)),
     # What the console's search reads, instead of whole rows with their hashes.
     Index("ix_users_search", "name_key", "nickname", "mobile", "enabled", "department", "created"),
     Index("ix_users_created", "created"),
@@ -331,6 +334,7 @@ grants = Table(
     Column("user", ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("client", ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True),  # empty: a console
     Column("scopes", String(255), nullable=False),
+    Column("claims", String(255), nullable=False, server_default=""),  # asked for by name, beside those of the scopes
     Column("created", Float(53), nullable=False, index=True),
 )
 

@@ -13,6 +13,8 @@ Id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     op.add_column("signing_keys", sa.Column("purpose", sa.String(16), nullable=False, server_default=""))
+    op.add_column("users", sa.Column("claims", sa.Text))
+    op.add_column("users", sa.Column("changed", sa.Float(53)))
     op.create_table(
         "oauth_clients",
         sa.Column("id", Id, nullable=False),
@@ -59,6 +61,7 @@ def create_grants() -> None:
         sa.Column("user", Id, nullable=False),
         sa.Column("client", Id),
         sa.Column("scopes", sa.String(255), nullable=False),
+        sa.Column("claims", sa.String(255), nullable=False, server_default=""),
         sa.Column("created", sa.Float(53), nullable=False),
         sa.ForeignKeyConstraint(["user"], ["users.id"], name=f"fk_{table}_user_users", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
