@@ -65,17 +65,23 @@ class Sessions:
         self._sessions_per_user = sessions_per_user
 
     async def open(
-        self, user: int, client: ClientInfo, methods: Sequence[str], *, parent: Session | None = None
+        self,
+        user: int,
+        client: ClientInfo,
+        methods: Sequence[str],
+        *,
+        parent: Session | None = None,
+        session_id: str | None = None,
     ) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
         `methods` are those that its login was proven by, see `amr.py`. With `parent` it goes back to the login of that
-        session: it is as old, and ends no later.
+        session: it is as old, and ends no later. `session_id`: one that was chosen before.
         """
         now = self._clock()
         absolute_end = parent.absolute_end if parent else now + self._lifetimes.absolute
         session = Session(
-            id=new_session_id(user),
+            id=session_id or new_session_id(user),
             user=user,
             generation=1,
             opened=parent.opened if parent else now,
