@@ -75,6 +75,10 @@ class Event(StrEnum):
     SOURCE_REMOVED = "source.removed"
     IDENTITY_LINKED = "identity.linked"
     IDENTITY_UNLINKED = "identity.unlinked"
+    CLIENT_ADDED = "client.added"
+    CLIENT_CHANGED = "client.changed"
+    CLIENT_REMOVED = "client.removed"
+    CLIENT_SECRET_ADDED = "client.secret_added"
     SERVICE_KEY_ADDED = "service_key.added"
     SERVICE_KEY_REVOKED = "service_key.revoked"
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from gatehouse.auth.oauth.authorization_codes import AuthorizationCodes
 from gatehouse.auth.oauth.authorization_requests import AuthorizationRequests, PushedRequests
 from gatehouse.auth.oauth.browser_sessions import BrowserSessions
-from gatehouse.auth.oauth.clients import Clients
 from gatehouse.auth.oauth.id_tokens import IdTokens
 
 if TYPE_CHECKING:
+    from gatehouse.auth.oauth.clients import Clients
     from gatehouse.composition.shared_parts import SharedParts
 
 
 class OAuthParts:
-    def __init__(self, shared: SharedParts) -> None:
+    def __init__(self, shared: SharedParts, clients: Clients) -> None:
         settings, stores, clock, ring = shared.settings, shared.stores, shared.clock, shared.key_ring
-        self.clients = Clients(stores.oauth_clients)
+        self.clients = clients
         self.codes = AuthorizationCodes(ring, stores.state, clock)
         self.browser_sessions = BrowserSessions(
             ring=ring,

@@ -92,7 +92,7 @@ class Sessions:
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
             proof=pack_methods(methods),
         )
-        end_record = self._new_end_record(SessionEndReason.LIMIT)
+        end_record = self._end_record_of(session.id, SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
