@@ -42,5 +42,8 @@ def test_who_is_logged_in_is_not_asked_again(service: InProcess) -> None:
 def test_a_post_goes_on_as_a_get(service: InProcess) -> None:
     browser = Browser(service)
     sent = browser.send("POST", f"{browser.url}/oauth2/authorize", asked())
-    assert (sent.status, sent.location.startswith(f"{browser.url}/oauth2/authorize?client_id=app&request_uri=")) == (303, True)
+    assert (sent.status, sent.location.startswith(f"{browser.url}/oauth2/authorize?client_id=app&request_uri=")) == (
+        303,
+        True,
+    )
     assert "code" in browser.sign_in(browser.follow(sent)).query
