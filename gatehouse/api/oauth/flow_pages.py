@@ -1,7 +1,7 @@
 """The plain pages of a login for applications: made for each request, in the reader's language, and never kept.
 
-They work without scripts. The policy is that of our other pages, except that forms may be sent: to us, and on to the
-application, because browsers apply it to the redirects that follow.
+They work without scripts. The policy is that of our other pages, except that forms may be sent. Chromium applies it to
+all redirects that follow a form, those of the application to further hosts of its own included; so it names schemes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from gatehouse.api.pages.file_response import CONTENT_SECURITY, MEDIA_TYPES, SEC
 from gatehouse.api.pages.pages import variant_of
 from gatehouse.api.pages.provider_buttons import insert_buttons, provider_buttons
 from gatehouse.api.pages.value_filling import fill_values
-from gatehouse.auth.login.return_addresses import origin_of
 from gatehouse.messages import languages, section
 
 if TYPE_CHECKING:
@@ -99,6 +98,4 @@ class FlowPages:
 
 
 def _form_action(target: str) -> str:
-    if not target:
-        return "form-action 'self'"
-    return f"form-action 'self' {origin_of(target) or target.partition(':')[0] + ':'}"
+    return f"form-action 'self' https: {target.partition(':')[0]}:" if target else "form-action 'self'"
