@@ -26,7 +26,13 @@ class OAuthParts:
         settings, stores, clock, ring = shared.settings, shared.stores, shared.clock, shared.key_ring
         self.clients = clients
         self.codes = AuthorizationCodes(ring, stores.state, clock)
-        self.browser_sessions = BrowserSessions(ring, shared.sessions, clock, settings.session_max)
+        self.browser_sessions = BrowserSessions(
+            ring=ring,
+            sessions=shared.sessions,
+            recheck=shared.identity.recheck,
+            clock=clock,
+            max_seconds=settings.session_max,
+        )
         self.id_tokens = IdTokens(ring, settings.public_url)
         self.pushed_requests = PushedRequests(ring, stores.state, clock)
         self.requests = AuthorizationRequests(self.clients, self.pushed_requests, self.id_tokens.subject_of_hint, clock)

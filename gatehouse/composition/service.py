@@ -24,6 +24,7 @@ from gatehouse.composition.management_parts import ManagementParts
 from gatehouse.composition.oauth_parts import OAuthParts
 from gatehouse.composition.run_every import run_every
 from gatehouse.composition.shared_parts import SharedParts
+from gatehouse.composition.sign_in_parts import SignInParts
 from gatehouse.composition.token_parts import TokenParts
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets
@@ -76,6 +77,7 @@ class Service(SharedParts):
         )
         self.feeds = FeedParts(self)
         self.oauth = OAuthParts(self, clients, self.feeds.ended_sessions)
+        self.sign_in = SignInParts(self, self.oauth, self.authenticator)
         self.management = ManagementParts(self)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)
         self.tasks: list[asyncio.Task[None]] = []

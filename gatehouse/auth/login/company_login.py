@@ -256,9 +256,7 @@ class CompanyLogin:
         attempt = await self._lockout.attempt(LoginName.of(found.user.username), client)
         attempt = attempt._replace(user=arrival.user)
         await self._lockout.raise_if_locked(attempt)
-        given = self._second_factor.read(None, typed)
-        right = await self._second_factor.check(found, given)
-        factor = await self._second_factor.require(found, given, right, attempt)
+        factor = await self._second_factor.show(found, typed, attempt)
         arrival = await self._pending_tickets.take(text, client)
         methods = (*arrival.methods, Method.CODE) if factor else arrival.methods
         shown = msgspec.structs.replace(arrival, methods=methods, factor=factor or "")

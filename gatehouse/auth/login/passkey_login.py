@@ -39,9 +39,7 @@ class PasskeyLogin:
         self._sessions = sessions
         self._audit = audit
 
-    async def log_in(
-        self, credential: dict[str, Any], client: ClientInfo, within: Session | None = None
-    ) -> Session:
+    async def log_in(self, credential: dict[str, Any], client: ClientInfo, within: Session | None = None) -> Session:
         """`within`: the session of this browser, which goes on if the same user logs in again."""
         async with self._throttle.admitted(client.address, (PasskeyRefused, TicketGone)):
             try:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.oauth.authorization_requests import AuthorizationRequest
     from gatehouse.auth.oauth.clients import Client
+    from gatehouse.stores.database.consents import Consent
     from gatehouse.stores.state.protocol import Session
 
 
@@ -39,11 +40,6 @@ class Person(NamedTuple):
     session: Session
     roles: Collection[str]
     has_factor: bool  # an app or a passkey, whether this session has shown it or not
-
-
-class Consent(NamedTuple):
-    scopes: Collection[str]
-    given: float
 
 
 def decide(
