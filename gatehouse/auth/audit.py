@@ -178,6 +178,7 @@ class TicketKind(StrEnum):
     QR = "qr"
     PASSWORD_LINK = "password_link"
     COMPANY = "company"  # after a login with a provider
+    CONSOLE = "console"  # to open one from our page
 
 
 Reason = (
