@@ -14,6 +14,7 @@ import msgspec
 
 from gatehouse.auth.oauth.definitions import ClientAuth, Pkce, Scope
 from gatehouse.auth.oauth.errors import PageProblem, PageRefusal, RedirectRefusal
+from gatehouse.auth.oauth.redirect_uris import is_registered
 from gatehouse.auth.sealed_tickets.sealed_tickets import Tickets
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
@@ -74,7 +75,7 @@ class AuthorizationRequest(Destination, frozen=True, array_like=True):
 def destination_of(parameters: Parameters, client: Client) -> Destination:
     """Raises `PageRefusal` unless the address is one of the client's, character by character."""
     redirect_uri = parameters.get("redirect_uri", "")
-    if redirect_uri not in client.config.redirect_uris:
+    if not is_registered(redirect_uri, client.config):
         raise PageRefusal(PageProblem.REDIRECT_URI)
     state, mode = parameters.get("state", ""), parameters.get("response_mode", "")
     return Destination(
@@ -218,7 +219,7 @@ class AuthorizationRequests:
         request = self._pushed.open(request_uri)
         if request is None or request.client != client.id:
             raise PageRefusal(PageProblem.REQUEST_URI)
-        if request.redirect_uri not in client.config.redirect_uris:
+        if not is_registered(request.redirect_uri, client.config):
             raise PageRefusal(PageProblem.REDIRECT_URI)
         check(request, client)
         return request
