@@ -5,6 +5,8 @@ A new column needs a migration in `migrations/versions/`; one of users also a pl
 
 from __future__ import annotations
 
+import time
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -66,9 +68,9 @@ users = Table(
     Column("email", String(254), nullable=False, server_default=""),
     # Off: only a passkey logs this user in.
     Column("password_login", Boolean, nullable=False, server_default=true()),
-    # What only applications read: JSON with claims of OpenID that have no column here, and when the profile last changed.
+    # What only applications read: JSON with claims of OpenID that have no column here, and when the user last changed.
     Column("claims", Text),
-    Column("changed", Float(53)),
+    Column("changed", Float(53), onupdate=time.time),
     # What the console's search reads, instead of whole rows with their hashes.
     Index("ix_users_search", "name_key", "nickname", "mobile", "enabled", "department", "created"),
     Index("ix_users_created", "created"),
