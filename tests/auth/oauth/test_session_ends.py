@@ -77,7 +77,8 @@ def gatehouse(tmp_path: Path, receiver: LogoutReceiver) -> Iterator[InProcess]:
 @pytest.fixture
 def clients(gatehouse: InProcess, receiver: LogoutReceiver) -> list[int]:
     """Two that want to hear of a logout, the first twice in the list, and one that does not."""
-    first, second = (gatehouse.run(applications(gatehouse).add(name, logout=receiver.uri(name))) for name in BOTH)
+    first = gatehouse.run(applications(gatehouse).add("grafana", logout=receiver.uri("grafana")))
+    second = gatehouse.run(applications(gatehouse).add("gitea", logout=receiver.uri("gitea"), id_token_alg="ES256"))
     return [first, first, second, gatehouse.run(applications(gatehouse).add("quiet"))]
 
 
@@ -177,10 +178,10 @@ def test_the_logout_token_says_which_session_of_whom_and_is_for_one_application(
     log_out(ann)
     settle(gatehouse)
     jwks = gatehouse.request("GET", "/.well-known/jwks.json").json
-    for name in BOTH:
+    for name, algorithm in zip(BOTH, ("RS256", "ES256"), strict=True):
         [token] = [token for path, token in receiver.posts if path == f"/{name}"]
         header = jwt.get_unverified_header(token)
-        assert header["typ"] == "logout+jwt"
+        assert (header["typ"], header["alg"]) == ("logout+jwt", algorithm)
         key = next(key for key in jwt.PyJWKSet.from_dict(jwks).keys if key.key_id == header["kid"])
         claims = jwt.decode(
             token, key, audience=name, issuer=gatehouse.settings.public_url, options={"verify_iat": False}
