@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.oauth.authorization_codes import AuthorizationCodes
+from gatehouse.auth.oauth.authorization_requests import AuthorizationRequests, PushedRequests
 from gatehouse.auth.oauth.browser_sessions import BrowserSessions
 from gatehouse.auth.oauth.clients import Clients
+from gatehouse.auth.oauth.id_tokens import IdTokens
 
 if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
 
 class OAuthParts:
     def __init__(self, shared: SharedParts) -> None:
-        settings, stores, clock = shared.settings, shared.stores, shared.clock
+        settings, stores, clock, ring = shared.settings, shared.stores, shared.clock, shared.key_ring
         self.clients = Clients(stores.oauth_clients)
-        self.codes = AuthorizationCodes(shared.key_ring, stores.state, clock)
-        self.browser_sessions = BrowserSessions(shared.key_ring, shared.sessions, clock, settings.session_max)
+        self.codes = AuthorizationCodes(ring, stores.state, clock)
+        self.browser_sessions = BrowserSessions(ring, shared.sessions, clock, settings.session_max)
+        self.id_tokens = IdTokens(ring, settings.public_url)
+        self.pushed_requests = PushedRequests(ring, stores.state, clock)
+        self.requests = AuthorizationRequests(self.clients, self.pushed_requests, self.id_tokens.subject_of_hint, clock)

@@ -1,9 +1,12 @@
 """Refusals in the form of RFC 6749: a code of the standard, and a sentence for the developer of the application.
 
-Where they may go is decided above: to the application's own address, to a page of ours, or as JSON.
+Where they go: as JSON to the application's server, by the browser to the application's registered address
+(`RedirectRefusal`), or to a page of ours where there is no such address (`PageRefusal`).
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from gatehouse.auth.refusals import Refused
 
@@ -21,3 +24,26 @@ class InvalidClient(OAuthRefusal):
 
     def __init__(self, description: str) -> None:
         super().__init__("invalid_client", description, status=401)
+
+
+class RedirectRefusal(OAuthRefusal):
+    def __init__(self, error: str, description: str, redirect_uri: str, state: str, response_mode: str) -> None:
+        super().__init__(error, description)
+        self.redirect_uri = redirect_uri
+        self.state = state
+        self.response_mode = response_mode
+
+
+class PageProblem(StrEnum):
+    """What a page of ours says to a person whom no application can be told of."""
+
+    CLIENT = "client"  # unknown, or switched off
+    REDIRECT_URI = "redirect_uri"  # not registered
+    REQUEST_URI = "request_uri"  # expired, used, or of another application
+    UNREADABLE = "unreadable"  # a parameter twice, or not a form
+
+
+class PageRefusal(Refused):
+    def __init__(self, problem: PageProblem) -> None:
+        super().__init__(problem.value)
+        self.problem = problem

@@ -45,9 +45,9 @@ class Tickets(Generic[T]):
         sealed = seal(self._ring.secrets[0], self._purpose, "ticket", msgspec.msgpack.encode((expires, content)))
         return Ticket(base64url(sealed), _id(sealed), expires, content)
 
-    def open(self, text: str) -> Ticket[T] | None:
+    def open(self, text: str, max_length: int = _MAX_LENGTH) -> Ticket[T] | None:
         """The ticket, or None if we did not make it for this purpose or it has expired."""
-        if len(text) > _MAX_LENGTH or not text.isascii():
+        if len(text) > max_length or not text.isascii():
             return None
         try:
             sealed = from_base64url(text)
