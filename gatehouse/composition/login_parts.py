@@ -9,6 +9,7 @@ from gatehouse.auth.identity.provider_logout import ProviderLogout
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.captcha_check import CaptchaCheck
+from gatehouse.auth.login.code_after_password import TICKET_SECONDS, CodeAfterPassword
 from gatehouse.auth.login.company_login import CompanyLogin
 from gatehouse.auth.login.company_tickets import CompanyTickets
 from gatehouse.auth.login.login import Login
@@ -16,6 +17,7 @@ from gatehouse.auth.login.login_history import LoginHistory
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.return_addresses import ReturnAddresses
+from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +53,16 @@ class LoginParts:
             audit=shared.audit,
             passwords=shared.identity.passwords,
             second_factor=factors.second_factor,
+        )
+        self.code_after_password = CodeAfterPassword(
+            ring=shared.key_ring,
+            user_tickets=UserTickets(shared.key_ring, "password shown, by", TICKET_SECONDS, stores.users, shared.clock),
+            users=stores.users,
+            second_factor=factors.second_factor,
+            sessions=shared.sessions,
+            throttle=shared.throttle,
+            lockout=shared.lockout,
+            clock=shared.clock,
         )
         self.passkey = PasskeyLogin(
             verifier=factors.passkey_verifier,

@@ -13,6 +13,7 @@ from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.auth.keys.key_rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
+from gatehouse.auth.oauth.clients import Clients
 from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.auth.sessions.profile_cache import Profiles
 from gatehouse.common.logs import log
@@ -23,6 +24,7 @@ from gatehouse.composition.management_parts import ManagementParts
 from gatehouse.composition.oauth_parts import OAuthParts
 from gatehouse.composition.run_every import run_every
 from gatehouse.composition.shared_parts import SharedParts
+from gatehouse.composition.sign_in_parts import SignInParts
 from gatehouse.composition.token_parts import TokenParts
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets
@@ -42,6 +44,7 @@ class Service(SharedParts):
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         super().__init__(settings, clock)
+        clients = Clients(self.stores.oauth_clients)
         self.key_rotation = KeyRotation(
             store=self.stores.signing_keys,
             ring=self.key_ring,
@@ -49,6 +52,7 @@ class Service(SharedParts):
             clock=clock,
             max_age=settings.key_max_age,
             algorithm=settings.signing_algorithm,
+            id_token_algorithms=clients.id_token_algorithms,
         )
         self.service_keys = ServiceKeyVerifier(self.stores.service_keys)
         self.factors = FactorParts(self)
@@ -68,7 +72,8 @@ class Service(SharedParts):
             session_policy=self.factors.session_policy,
             directory_recheck=self.identity.recheck,
         )
-        self.oauth = OAuthParts(self)
+        self.oauth = OAuthParts(self, clients)
+        self.sign_in = SignInParts(self, self.oauth, self.authenticator)
         self.management = ManagementParts(self)
         self.feeds = FeedParts(self)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)

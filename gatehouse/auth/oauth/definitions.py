@@ -35,7 +35,7 @@ ID_TOKEN_ALGORITHMS = ("RS256", "ES256")
 
 
 class ClientConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Addresses are compared character by character."""
+    """What is accepted is said in `management/client_checks.py`, how addresses are compared in `redirect_uris.py`."""
 
     auth: ClientAuth = ClientAuth.SECRET
     redirect_uris: tuple[str, ...] = ()
@@ -51,3 +51,5 @@ class ClientConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     audience: str = ""  # of its access tokens; empty: its client_id
     jwks: str = ""  # JSON: the public keys of `private_key_jwt`
     url: str = ""  # where people open it
+    allow_http: bool = False  # its addresses may be http:// beyond loopback: codes can be read on the way
+    recipe: str = ""  # which program it is, see `management/client_recipes.py`
