@@ -65,6 +65,7 @@ class Event(StrEnum):
     MENU_DELETED = "menu.deleted"
     LIMIT_LIFTED = "limit.lifted"
     DELIVERY_GIVEN_UP = "delivery.given_up"
+    APPLICATION_LOGGED_OUT = "application.logged_out"
     ESCALATION_REFUSED = "escalation.refused"
     USERS_EXPORTED = "users.exported"
     KEY_ADDED = "key.added"
@@ -177,6 +178,7 @@ class TicketKind(StrEnum):
     QR = "qr"
     PASSWORD_LINK = "password_link"
     COMPANY = "company"  # after a login with a provider
+    CONSOLE = "console"  # to open one from our page
 
 
 Reason = (

@@ -145,10 +145,17 @@ class Authenticator:
 
     async def logout(self, token: str | None, client: ClientInfo) -> Claims:
         claims, _ = await self._live_claims(token)
-        if await self._sessions.end(claims.session, SessionEndReason.LOGOUT, client) is None:
+        if not await self.end(claims.session, client):
             raise AccessTokenInvalid("another request has just ended this session")
-        self._audit.record(Event.LOGOUT, client, user=claims.user, session=claims.session)
         return claims
+
+    async def end(self, session_id: str, client: ClientInfo) -> bool:
+        """Log out of a session; False if it has ended before."""
+        session = await self._sessions.end(session_id, SessionEndReason.LOGOUT, client) if session_id else None
+        if session is None:
+            return False
+        self._audit.record(Event.LOGOUT, client, user=session.user, session=session.id)
+        return True
 
     async def authenticate(self, token: str | None) -> Principal:
         """The principal of an access token; refused unless its session is live and the user is enabled."""

@@ -91,6 +91,8 @@ class LoginParts:
             clock=shared.clock,
             public_url=settings.public_url,
         )
+        consoles = (settings.console_url, *settings.cors_origins)
+        self.return_addresses = ReturnAddresses(f"{settings.public_url}/", consoles)
         self.company = self._company(shared, factors)
         self.history = LoginHistory(
             store=stores.login_places,
@@ -117,7 +119,7 @@ class LoginParts:
             throttle=shared.throttle,
             lockout=shared.lockout,
             audit=shared.audit,
-            addresses=ReturnAddresses(f"{settings.public_url}/", (settings.console_url, *settings.cors_origins)),
+            addresses=self.return_addresses,
             complete_tickets=tickets(),
             pending_tickets=tickets(pending=True),
             logout=self.provider_logout,

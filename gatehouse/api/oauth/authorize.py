@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from gatehouse.api.error_catalogue import BodyUnreadable
 from gatehouse.api.http.forms import read_form
 from gatehouse.api.http.response import redirect
-from gatehouse.api.oauth.answers import PageEndpoints, for_people
 from gatehouse.api.oauth.flows import AUTHORIZE
+from gatehouse.api.oauth.page_endpoints import PageEndpoints, for_people
 from gatehouse.api.resource_declaration import Resource
 from gatehouse.auth.oauth.authorization_decision import Refusal, Step
 from gatehouse.auth.oauth.errors import PageProblem, PageRefusal
@@ -21,36 +21,17 @@ from gatehouse.auth.refusals import FieldInvalid
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.response import Response
-    from gatehouse.api.oauth.answers import Answers
-    from gatehouse.api.oauth.browser_cookies import BrowserCookies
-    from gatehouse.api.oauth.flow_pages import FlowPages
-    from gatehouse.api.oauth.flows import Flow, Flows
-    from gatehouse.api.oauth.sign_in_page import SignInPage
+    from gatehouse.api.oauth.flows import Flow
+    from gatehouse.api.oauth.page_endpoints import FlowParts
     from gatehouse.auth.oauth.authorization import LoggedIn
     from gatehouse.auth.oauth.authorization_requests import AuthorizationRequest
     from gatehouse.composition import Service
 
 
 class AuthorizeEndpoints(PageEndpoints):
-    def __init__(
-        self,
-        service: Service,
-        *,
-        pages: FlowPages,
-        answers: Answers,
-        flows: Flows,
-        cookies: BrowserCookies,
-        sign_in: SignInPage,
-    ) -> None:
-        self._pages = pages
-        self._answers = answers
-        self._flows = flows
-        self._cookies = cookies
-        self._sign_in = sign_in
+    def __init__(self, service: Service, parts: FlowParts) -> None:
+        super().__init__(service, parts)
         self._requests = service.oauth.requests
-        self._authorization = service.sign_in.authorization
-        self._form_tokens = service.sign_in.form_tokens
-        self._public_url = service.settings.public_url
 
     @Resource(AUTHORIZE, ("GET",))
     @for_people
@@ -60,17 +41,17 @@ class AuthorizeEndpoints(PageEndpoints):
         except FieldInvalid:
             raise PageRefusal(PageProblem.UNREADABLE) from None
         asked, client = await self._requests.read(parameters)
-        flow = self._flows.of(asked, client)
+        flow = self.parts.flows.of(asked, client)
         who = await self._logged_in(request)
         step = await self._authorization.next_step(asked, client, who)
         if isinstance(step, Refusal):
             raise asked.refusal(*step)
         if who is None or step is Step.SIGN_IN:
             name = flow.username or (who.profile.user.username if who else "")
-            return await self._sign_in.show(request, flow, {"username": name})
+            return await self.parts.sign_in.show(request, flow, {"username": name})
         if step is Step.CONSENT:
             return self._ask_for_consent(request, flow, asked, who)
-        return self._answers.code(request, asked, await self._authorization.code(asked, who.session))
+        return self.parts.answers.code(request, asked, await self._authorization.code(asked, who.session))
 
     @Resource(AUTHORIZE, ("POST",))
     @for_people
@@ -81,32 +62,29 @@ class AuthorizeEndpoints(PageEndpoints):
         except (BodyUnreadable, FieldInvalid):
             raise PageRefusal(PageProblem.UNREADABLE) from None
         asked, client = await self._requests.read(parameters)
-        return redirect(self._public_url + self._flows.of(asked, client).next, status=303)
+        return redirect(self._public_url + self.parts.flows.of(asked, client).next, status=303)
 
     @Resource("/oauth2/consent", ("POST",))
     @for_people
     async def consent(self, request: Request) -> Response:
         form = await request.form()
-        asked, client = await self._flows.request_of(form.get("next", ""))
-        flow = self._flows.of(asked, client)
+        asked, client = await self.parts.flows.request_of(form.get("next", ""))
+        flow = self.parts.flows.of(asked, client)
         who = await self._logged_in(request)
-        browser = self._cookies.browser(request)
+        browser = self.parts.cookies.browser(request)
         if who is None or not self._form_tokens.fits(form.get("form", ""), browser, _consent_of(who)):
             return redirect(self._public_url + flow.next, status=303)  # to be asked again, or to sign in
         answer = form.get("answer", "")
         if answer == "switch":
-            return await self._sign_in.show(request, flow)
+            return await self.parts.sign_in.show(request, flow)
         if answer != "allow":
             raise asked.refusal("access_denied", "the person did not allow it")
         await self._authorization.consent(asked, client, who.session.user)
         return redirect(self._public_url + flow.next, status=303)
 
-    async def _logged_in(self, request: Request) -> LoggedIn | None:
-        return await self._authorization.logged_in(self._cookies.session(request), request.client)
-
     def _ask_for_consent(self, request: Request, flow: Flow, asked: AuthorizationRequest, who: LoggedIn) -> Response:
-        page = self._pages.page(request, flow.locales)
-        browser, cookies = self._cookies.with_browser(request)
+        page = self.parts.pages.page(request, flow.locales)
+        browser, cookies = self.parts.cookies.with_browser(request)
         scopes = "".join(
             f'<li data-t="flow.scope.{scope}">{html.escape(page.words(f"flow.scope.{scope}"))}</li>'
             for scope in asked.scopes

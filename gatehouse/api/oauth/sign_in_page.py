@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from gatehouse.api.error_catalogue import entry_for
 from gatehouse.auth import refusals
 from gatehouse.auth.refusals import FieldInvalid, FieldMissing, RetryLater
 
@@ -58,6 +59,7 @@ class SignInPage:
             "form": self._form_tokens.make(browser, SIGN_IN),
             "next": flow.next,
             "app": flow.app,
+            "console": "" if flow.app else "console",
             "username": flow.username,
             "captcha_id": picture.id,
             "captcha_image": picture.image,
@@ -73,10 +75,30 @@ class SignInPage:
             headers=cookies,
         )
 
-    async def refuse(self, request: Request, flow: Flow, refusal: Exception, username: str) -> Response:
+    async def refuse(
+        self, request: Request, flow: Flow, refusal: Exception, values: Mapping[str, str] | None = None
+    ) -> Response:
         """The page again, with what was wrong beside the field where it was."""
-        values = {"username": username, **_said(self.page(request, flow), refusal)}
-        return await self.show(request, flow, values, status=429 if isinstance(refusal, RetryLater) else 400)
+        values = {**(values or {}), **_said(self.page(request, flow), refusal)}
+        return await self.show(request, flow, values, status=_status(refusal))
+
+    def ask_for_code(
+        self, request: Request, flow: Flow, ticket: Mapping[str, str], refusal: Exception | None = None
+    ) -> Response:
+        """The page of the second factor. `ticket`: what shows the rest, by the name of its field."""
+        page, browser = self.page(request, flow), self._cookies.browser(request)
+        said: dict[str, str] = {}
+        if isinstance(refusal, RetryLater):
+            said = page.tell("code_problem", refusal)
+        elif refusal is not None:
+            said = page.say("code_problem", "login.code.again")
+        form = self._form_tokens.make(browser, SIGN_IN)
+        values = {"form": form, "next": flow.next, "app": flow.app, "again": f"..{flow.next}", **ticket, **said}
+        return page.show("factor", values, status=_status(refusal) if refusal else 200, target=flow.target)
+
+
+def _status(refusal: Exception) -> int:
+    return entry_for(refusal).status
 
 
 def _said(page: FlowPage, refusal: Exception) -> dict[str, str]:

@@ -195,6 +195,11 @@ class CompanyLogin:
                 return await self._to_link(source, begun.link, login.person)
             return await self._arrive(source, login, begun.to, client)
 
+    def return_address(self, sealed: str) -> str:
+        """Where that login was to lead; empty for what is none."""
+        ticket = self._under_way.open(sealed)
+        return ticket.content.to if ticket else ""
+
     def is_link(self, sealed: str) -> bool:
         """Whether that login was begun to link an identity, and so on the account page."""
         ticket = self._under_way.open(sealed)

@@ -45,6 +45,8 @@ class PageProblem(StrEnum):
     CLIENT = "client"  # unknown, or switched off
     REDIRECT_URI = "redirect_uri"  # not registered
     REQUEST_URI = "request_uri"  # expired, used, or of another application
+    POST_LOGOUT_REDIRECT_URI = "post_logout_redirect_uri"  # not registered
+    TO = "to"  # neither of this service nor of a console that is configured
     UNREADABLE = "unreadable"  # a parameter twice, or not a form
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.audit import Audit, ClientInfo, Event, GrantEndReason, RefreshFailure, SessionEndReason
+from gatehouse.auth.oauth.errors import OAuthRefusal
 from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import new_session_id
 from gatehouse.stores.state.protocol import GRANT_OWNERS
@@ -44,6 +45,11 @@ class Grants:
         owner = GRANT_OWNERS + new.user
         _, evicted = await self._rotations.open(owner, who, (), parent=parent, session_id=new.id)
         await self._store.add(new)
+        # Its session may have ended while this was written: then nobody would look for the grant any more.
+        if await self._sessions.live_epoch(parent.id, parent.user, self._clock()) is None:
+            await self._rotations.end(new.id, SessionEndReason.LOGOUT, who)
+            await self._store.remove(new.id)
+            raise OAuthRefusal("invalid_grant", "the session has ended")
         await self._store.remove_spare([each.id for each in evicted])
         detail = {"client": client.client_id, "scopes": new.scopes}
         self._audit.record(Event.GRANT_OPENED, who, user=new.user, session=new.session, detail=detail)
