@@ -65,6 +65,7 @@ class Event(StrEnum):
     MENU_DELETED = "menu.deleted"
     LIMIT_LIFTED = "limit.lifted"
     DELIVERY_GIVEN_UP = "delivery.given_up"
+    APPLICATION_LOGGED_OUT = "application.logged_out"
     ESCALATION_REFUSED = "escalation.refused"
     USERS_EXPORTED = "users.exported"
     KEY_ADDED = "key.added"

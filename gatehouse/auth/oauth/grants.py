@@ -54,6 +54,10 @@ class Grants:
         await self._rotations.open(GRANT_OWNERS + parent.user, who, (), parent=parent, session_id=grant)
         stored = StoredGrant(grant, parent.id, parent.user, client.id, " ".join(scopes), self._clock())
         await self._store.add(stored)
+        # Its session may have ended while this was written: then nobody would look for the grant any more.
+        if await self._sessions.live_epoch(parent.id, parent.user, self._clock()) is None:
+            await self.end(grant, who)
+            raise OAuthRefusal("invalid_grant", "the session has ended")
 
     async def find(self, grant: str, client: Client | None = None) -> LiveGrant | None:
         """The grant if its session lives, whose end is moved; None if it is of another client."""
@@ -72,7 +76,6 @@ class Grants:
             rotation = await self._rotations.refresh(grant.stored.id, generation, who)
         except RefreshTokenInvalid as refusal:
             if refusal.reason is RefreshFailure.REUSE:
-                await self._store.remove(grant.stored.id)
                 await self._sessions.end(grant.session.id, SessionEndReason.REUSE, who)
             raise OAuthRefusal("invalid_grant", "the refresh token is not valid any more") from None
         return rotation.session.generation
