@@ -30,7 +30,7 @@ from gatehouse.auth.sessions.amr import source_of, unpack_methods
 from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gatehouse.auth.factors.factor_policy import SessionPolicy
     from gatehouse.auth.identity.directory_recheck import DirectoryRecheck
@@ -160,15 +160,19 @@ class Authenticator:
     async def authenticate(self, token: str | None) -> Principal:
         """The principal of an access token; refused unless its session is live and the user is enabled."""
         claims, epoch = await self._live_claims(token)
-        profile = await self._profiles.get(claims.user, epoch)
+        return Principal(claims, await self.bearer(claims.user, claims.session, epoch, claims.methods))
+
+    async def bearer(self, user: int, session: str, epoch: int, methods: Collection[str]) -> Profile:
+        """The user of a token whose session is live; refused, and the session ended, if it must not be."""
+        profile = await self._profiles.get(user, epoch)
         if profile is None:
             # The user was disabled and the epoch was not raised, or not yet: end the session here.
-            await self._sessions.end(claims.session, SessionEndReason.DISABLED, ClientInfo())
+            await self._sessions.end(session, SessionEndReason.DISABLED, ClientInfo())
             raise AccessTokenInvalid("the user is disabled or gone")
-        if self._session_policy.requires_some and not await self._session_policy.accepts(profile, claims.methods):
-            await self._sessions.end(claims.session, SessionEndReason.SECOND_FACTOR, ClientInfo())
+        if self._session_policy.requires_some and not await self._session_policy.accepts(profile, methods):
+            await self._sessions.end(session, SessionEndReason.SECOND_FACTOR, ClientInfo())
             raise AccessNeedsFactor("a role or the settings require a second factor, and this session shows none")
-        return Principal(claims, profile)
+        return profile
 
     async def _live_claims(self, token: str | None) -> tuple[Claims, int]:
         """The token's claims and its user's epoch; refused unless the session is live."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.audit import RefreshFailure
+    from gatehouse.messages import Message
     from gatehouse.stores.database.users import User
 
 PASSWORD_MIN = 8
@@ -48,6 +49,14 @@ class FieldInvalid(Refused):
 
 class AccountFieldInvalid(FieldInvalid, ValueError):
     """A field of an account, role, department or menu that breaks a rule of `management/`: the caller's mistake."""
+
+
+class ApplicationFieldInvalid(AccountFieldInvalid):
+    """A field of an application; `problem` says what is wrong with it to whoever registers one."""
+
+    def __init__(self, field: str, problem: Message) -> None:
+        super().__init__(field, str(problem))
+        self.problem = problem
 
 
 class PasswordProblem(StrEnum):

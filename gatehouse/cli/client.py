@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 from msgspec import UNSET
 
 from gatehouse.auth.oauth.clients import read_config
-from gatehouse.auth.oauth.definitions import ClientAuth, ClientConfig
+from gatehouse.auth.oauth.definitions import ClientAuth
 from gatehouse.cli import output
 from gatehouse.cli.client_options import changed_config, config_options
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
 from gatehouse.cli.with_service import OPERATOR, with_service
 from gatehouse.common.parsing import duration
+from gatehouse.management.client_recipes import OTHER, RECIPES, config_for, instructions
 from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.messages.quantities import counted
 
 if TYPE_CHECKING:
     from gatehouse.composition import Service
+    from gatehouse.management.client_recipes import Instructions
     from gatehouse.stores.database.oauth_clients import StoredClient
 
 
@@ -33,23 +36,46 @@ def client() -> None:
 
 @client.command("add")
 @click.argument("client_id")
+@click.option("--for", "recipe", type=click.Choice(list(RECIPES)), help="Which program it is; with --url.")
 @config_options
 @json_option
 @with_service
-async def add(service: Service, /, client_id: str, *, as_json: bool, **options: Any) -> None:
-    """Add an application, and show its secret, once.
+async def add(service: Service, /, client_id: str, recipe: str | None, *, as_json: bool, **options: Any) -> None:
+    """Add an application, and show what to paste there. Its secret is shown this once.
+
+    For a program that is known here, its address is enough; for others, give their redirect addresses.
+
+    \b
+    Examples:
+      gatehouse client add grafana --for grafana --url https://grafana.example.com
+      gatehouse client add wiki --redirect-uri https://wiki.example.com/oidc/callback --role STAFF
+    """
+    config = changed_config(config_for(recipe or OTHER, options["url"] or ""), options)
+    draft = ClientDraft(name=options["name"] or UNSET, config=config)
+    secret = await service.management.client_changes.add(OPERATOR, client_id, draft)
+    shown = instructions(client_id, config, service.settings.public_url, secret)
+    if as_json:
+        facts = {"client_id": client_id, "client_secret": secret, **addresses(service), "text": shown.text}
+        return output.as_document(facts)
+    echo(f"Added application {client_id}.{' Its secret is shown this once.' if secret else ''}")
+    return _show_instructions(shown)
+
+
+@client.command("recipe")
+@click.argument("client_id")
+@click.option("--for", "recipe", type=click.Choice(list(RECIPES)), help="Of another program.")
+@with_service
+async def recipe(service: Service, client_id: str, recipe: str | None) -> None:
+    """Show again what to paste into an application, but for its secret.
 
     \b
     Example:
-      gatehouse client add wiki --redirect-uri https://wiki.example.com/oidc/callback --role STAFF
+      gatehouse client recipe grafana
     """
-    draft = ClientDraft(name=options["name"] or UNSET, config=changed_config(ClientConfig(), options))
-    secret = await service.management.client_changes.add(OPERATOR, client_id, draft)
-    facts = {"client_id": client_id, "client_secret": secret, **addresses(service)}
-    if as_json:
-        return output.as_document(facts)
-    echo(f"Added application {client_id}.{' Its secret is shown this once.' if secret else ''}")
-    return output.record({name: value for name, value in facts.items() if value}, as_json=False)
+    config = read_config(await service.management.client_changes.by_client_id(client_id))
+    if recipe:
+        config = msgspec.structs.replace(config, recipe=recipe)
+    _show_instructions(instructions(client_id, config, service.settings.public_url))
 
 
 @client.command("edit")
@@ -203,6 +229,12 @@ async def remove(service: Service, client_id: str, *, yes: bool) -> None:
     confirm(f"Remove application {client_id}, to which {counted(users, 'user')} are logged in?", yes=yes)
     users = await service.management.client_changes.remove(OPERATOR, client_id)
     echo(f"Removed application {client_id}, to which {_were(users)} logged in.")
+
+
+def _show_instructions(shown: Instructions) -> None:
+    """The text as it is, to be pasted."""
+    echo(str(shown.where))
+    click.echo(f"\n{shown.text}", nl=False)
 
 
 def addresses(service: Service) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -42,7 +41,7 @@ _OPTIONS: list[Callable[[Any], Any]] = [
     ),
     click.option(
         "--jwks-file",
-        type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True),
+        type=click.File(encoding="utf-8"),
         metavar="FILE",
         help="Its public keys (a JWK set), for private_key_jwt.",
     ),
@@ -72,7 +71,7 @@ def changed_config(config: ClientConfig, options: dict[str, Any]) -> ClientConfi
     """The configuration with the options that were given; an empty one sets its field back."""
     usual, values = ClientConfig(), {}
     if (file := options["jwks_file"]) is not None:
-        values["jwks"] = click.open_file(str(file)).read()
+        values["jwks"] = file.read()
     for name in ClientConfig.__struct_fields__:
         value = options.get(name)
         if value is None or value == ():

@@ -16,11 +16,12 @@ from gatehouse.auth.audit import Event
 from gatehouse.auth.oauth.client_secrets import digest, hint, new_client_secret
 from gatehouse.auth.oauth.clients import read_config
 from gatehouse.auth.oauth.definitions import ClientAuth, ClientConfig
-from gatehouse.auth.refusals import AccountFieldInvalid
+from gatehouse.auth.refusals import AccountFieldInvalid, ApplicationFieldInvalid
 from gatehouse.management import authority
 from gatehouse.management.client_checks import check_client_id, check_name, checked_config
+from gatehouse.messages import message
 from gatehouse.stores.database.oauth_clients import ClientChange, ClientSecret, NewClient
-from gatehouse.stores.errors import InUse, Missing
+from gatehouse.stores.errors import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,7 @@ class ClientChanges:
         check_name(name)
         config, now = checked_config(draft.config, self._own_audience), self._changes.now
         async with self._changes.begin(actor) as change:
-            await change.transaction.roles_by_code(config.roles)
+            await _require_roles(change, config.roles)
             new = NewClient(client_id, name, _stored(config), now, now, enabled=draft.enabled is not False)
             client = await change.transaction.add_client(new)
             change.record(Event.CLIENT_ADDED, client=client_id, name=name, redirect_uris=config.redirect_uris)
@@ -125,12 +126,12 @@ class ClientChanges:
         """The newest of those before it stays valid for `keep` seconds, older ones end: two are valid at most."""
         authority.require_administrator(actor, "applications")
         if not 0 <= keep <= MAX_KEEP_SECONDS:
-            raise AccountFieldInvalid("keep", f"0 to {MAX_KEEP_SECONDS} seconds")
+            raise ApplicationFieldInvalid("keep", message("applications.keep", days=MAX_KEEP_SECONDS // 86_400))
         now = self._changes.now
         async with self._changes.begin(actor) as change:
             row = await change.transaction.client(client_id)
             if read_config(row).auth is not ClientAuth.SECRET:
-                raise InUse(f"the application {client_id!r} does not log in with a secret")
+                raise ApplicationFieldInvalid("auth", message("applications.no_secret"))
             valid = [each for each in await change.transaction.client_secrets(row.id) if _is_valid(each, now)]
             old = valid[-1] if valid and keep else None
             await change.transaction.delete_client_secrets(row.id, except_for=old.id if old else None)
@@ -150,10 +151,17 @@ class ClientChanges:
     async def _change_config(self, change: Change, row: StoredClient, config: ClientConfig) -> list[str]:
         """Returns the names of what is different. Roles that it had already may be gone meanwhile."""
         before = read_config(row)
-        await change.transaction.roles_by_code(code for code in config.roles if code not in before.roles)
+        await _require_roles(change, [code for code in config.roles if code not in before.roles])
         if config.auth is not ClientAuth.SECRET:
             await change.transaction.delete_client_secrets(row.id)
         return [field for field in config.__struct_fields__ if getattr(config, field) != getattr(before, field)]
+
+
+async def _require_roles(change: Change, codes: Sequence[str]) -> None:
+    known = {role.code for role in await change.transaction.known_roles(codes)}
+    for code in codes:
+        if code not in known:
+            raise ApplicationFieldInvalid("roles", message("applications.role", role=code))
 
 
 def _stored(config: ClientConfig) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, delete, insert, or_, select
+from sqlalchemy import bindparam, delete, exists, insert, or_, select
 
 from gatehouse.stores.database import outbox
 from gatehouse.stores.database.schema import grants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from sqlalchemy import BindParameter
 
@@ -104,6 +104,17 @@ class GrantStore:
         async with self._database.writing() as db:
             gone = await db.execute(delete(grants).where(grants.c.id == grant))
             return bool(gone.rowcount)
+
+    async def remove_spare(self, ids: Sequence[str]) -> None:
+        """Remove these, but for the last of a session and client: by it the client hears of the session's end."""
+        if not ids:
+            return
+        others = grants.alias()
+        another = select(others.c.id).where(
+            others.c.session == grants.c.session, others.c.client == grants.c.client, others.c.id.not_in(ids)
+        )
+        async with self._database.writing() as db:
+            await db.execute(delete(grants).where(grants.c.id.in_(ids), exists(another)))
 
     async def prune(self, before: float) -> None:
         """Remove those that were made so long ago that their session cannot live."""
