@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.audit import RefreshFailure
     from gatehouse.messages import Message
+    from gatehouse.stores.database.users import User
 
 PASSWORD_MIN = 8
 PASSWORD_MAX = 1024
@@ -96,8 +97,17 @@ class PasswordElsewhere(Refused):
     """A password that a directory keeps: it is changed there and not here."""
 
 
+class PasswordShown(NamedTuple):
+    """Whose password was right, and by which method it was checked (`amr.py`)."""
+
+    user: User
+    method: str
+
+
 class CodeRequired(Refused):
-    """Password and captcha were right, but a code is missing or wrong."""
+    """Password and captcha were right, but a code is missing or wrong. `shown` is for our own pages, never told."""
+
+    shown: PasswordShown | None = None
 
 
 class EnrolmentRequired(CodeRequired):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.database.audit_trail import AuditTrail
+from gatehouse.stores.database.consents import Consents
 from gatehouse.stores.database.daily_logins import LoginDays
 from gatehouse.stores.database.departments import Departments
 from gatehouse.stores.database.grants import GrantStore
@@ -45,6 +46,7 @@ class Stores:
         self.provider_sessions = ProviderSessions(self.database)
         self.oauth_clients = ClientStore(self.database)
         self.grants = GrantStore(self.database)
+        self.consents = Consents(self.database)
         self.login_days = LoginDays(self.database)
         self.login_places = LoginPlaces(self.database)
         self.audit_trail = AuditTrail(self.database)

@@ -1,7 +1,8 @@
 """Authorization codes: sealed, so that issuing one stores nothing and any node takes it; used once.
 
-The grant that a code gives has its id from the start. Using the code writes this id into state, "set if absent"; who
-comes second finds it there, and what the first has got is ended.
+The grant that a code gives has its id from the start. Using the code writes this id into state, "set if absent". Who
+comes second finds it there, replaces it by a mark, and ends the grant. The first looks for the mark once the grant is
+open: so whichever is faster, a code that was used twice leaves no grant.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import State
 
 CODE_SECONDS = 60
+REUSED = "reused"
 # A code that is used again is noticed for as long as tokens that it gave may live without a refresh.
 USED_KEPT_SECONDS = 86_400
 
@@ -33,6 +35,8 @@ class CodeContent(msgspec.Struct, frozen=True, array_like=True):
     scopes: tuple[str, ...]
     session: str
     grant: str
+    claims: tuple[str, ...] = ()  # of userinfo that were asked for by name
+    id_token_claims: tuple[str, ...] = ()
 
 
 class AuthorizationCodes:
@@ -45,10 +49,30 @@ class AuthorizationCodes:
         return self._tickets.make(content).text
 
     def read(self, code: str) -> Ticket[CodeContent] | None:
-        return self._tickets.open(code)
+        """Expired or not: also an old one must not come twice. `use` says whether it is still good."""
+        return self._tickets.open_expired(code)
 
     async def use(self, ticket: Ticket[CodeContent]) -> bool:
-        """True for the first caller of all nodes."""
+        """True for the first caller of all nodes, in time."""
         now = self._clock()
-        until = ticket.expires + USED_KEPT_SECONDS + CLOCK_SKEW_SECONDS
-        return await self._state.compare_and_set(f"code|{ticket.id}", None, ticket.content.grant, until, now)
+        if now >= ticket.expires:
+            return False
+        return await self._state.compare_and_set(_key(ticket), None, ticket.content.grant, _until(ticket), now)
+
+    async def mark_reused(self, ticket: Ticket[CodeContent]) -> bool:
+        """For a caller whom `use` has refused: True if somebody has used it before."""
+        now = self._clock()
+        if await self._state.compare_and_set(_key(ticket), ticket.content.grant, REUSED, _until(ticket), now):
+            return True
+        return await self.was_reused(ticket)
+
+    async def was_reused(self, ticket: Ticket[CodeContent]) -> bool:
+        return await self._state.value(_key(ticket), self._clock()) == REUSED
+
+
+def _key(ticket: Ticket[CodeContent]) -> str:
+    return f"code|{ticket.id}"
+
+
+def _until(ticket: Ticket[CodeContent]) -> float:
+    return ticket.expires + USED_KEPT_SECONDS + CLOCK_SKEW_SECONDS

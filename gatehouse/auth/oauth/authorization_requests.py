@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gatehouse.auth.oauth.definitions import ClientAuth, Pkce, Scope
 from gatehouse.auth.oauth.errors import PageProblem, PageRefusal, RedirectRefusal
 from gatehouse.auth.oauth.redirect_uris import is_registered
+from gatehouse.auth.oauth.scope_claims import SCOPE_OF
 from gatehouse.auth.sealed_tickets.sealed_tickets import Tickets
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
@@ -33,7 +34,7 @@ SIGN_IN_SECONDS = 600  # how long a person may take on the pages of one request
 REQUEST_URI = "urn:ietf:params:oauth:request_uri:"
 MAX_SEALED_LENGTH = 8192
 # Some proxies keep the address that somebody came for in `state`.
-MAX_LENGTHS = {"state": 2048, "nonce": 512, "login_hint": 256, "ui_locales": 128, "acr_values": 256}
+MAX_LENGTHS = {"state": 2048, "nonce": 512, "login_hint": 256, "ui_locales": 128, "acr_values": 256, "claims": 4096}
 RESPONSE_MODES = ("query", "form_post")
 PROMPTS = ("none", "login", "consent", "select_account")
 NOT_SUPPORTED = {
@@ -68,6 +69,8 @@ class AuthorizationRequest(Destination, frozen=True, array_like=True):
     ui_locales: str = ""
     acr_values: tuple[str, ...] = ()
     subject: str = ""  # that a valid `id_token_hint` names
+    claims: tuple[str, ...] = ()  # of userinfo that are asked for by name
+    id_token_claims: tuple[str, ...] = ()
     at: float = 0.0  # when the browser came with it: a login since then is a fresh one. 0: it has not come yet
     pushed: str = ""  # a random id if the application has pushed it: such a request gives one code
 
@@ -95,6 +98,7 @@ def parse(parameters: Parameters, client: Client) -> AuthorizationRequest:
     max_age = parameters.get("max_age", "")
     if max_age and not _AGE.fullmatch(max_age):
         raise to.refusal("invalid_request", "max_age is a number of seconds")
+    claims = _claims(parameters.get("claims", ""), to)
     return AuthorizationRequest(
         **msgspec.structs.asdict(to),
         client=client.id,
@@ -105,7 +109,10 @@ def parse(parameters: Parameters, client: Client) -> AuthorizationRequest:
         max_age=int(max_age) if max_age else None,
         login_hint=parameters.get("login_hint", ""),
         ui_locales=parameters.get("ui_locales", ""),
-        acr_values=tuple(parameters.get("acr_values", "").split()),
+        acr_values=(*parameters.get("acr_values", "").split(), *_values_of(claims.id_token, "acr")),
+        subject=next(iter(_values_of(claims.id_token, "sub")), ""),
+        claims=_known_claims(claims.userinfo, client),
+        id_token_claims=_known_claims(claims.id_token, client),
     )
 
 
@@ -151,6 +158,34 @@ def _challenge(parameters: Parameters, to: Destination) -> str:
     if (challenge or method) and (method != "S256" or not _CHALLENGE.fullmatch(challenge)):
         raise to.refusal("invalid_request", "code_challenge is the S256 of a verifier, with code_challenge_method=S256")
     return challenge
+
+
+class _Claims(msgspec.Struct):
+    """The `claims` parameter (OpenID Connect Core, 5.5)."""
+
+    userinfo: dict[str, Any] | None = None
+    id_token: dict[str, Any] | None = None
+
+
+def _claims(text: str, to: Destination) -> _Claims:
+    try:
+        return msgspec.json.decode(text, type=_Claims) if text else _Claims()
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise to.refusal("invalid_request", "claims is a JSON object with userinfo or id_token") from None
+
+
+def _known_claims(asked: dict[str, Any] | None, client: Client) -> tuple[str, ...]:
+    """Those that there are, of scopes that the client may ask for. Others are passed over, as the standard has it."""
+    return tuple(name for name, scope in SCOPE_OF.items() if name in (asked or ()) and scope in client.config.scopes)
+
+
+def _values_of(asked: dict[str, Any] | None, name: str) -> list[str]:
+    """The values that are wanted of a claim: `{"value": "2"}` or `{"values": ["2", "1"]}`."""
+    wish = (asked or {}).get(name)
+    if not isinstance(wish, dict):
+        return []
+    values = wish.get("values", [wish.get("value")])
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
 class PushedRequests:
@@ -212,7 +247,8 @@ class AuthorizationRequests:
         check(request, client)
         hint = parameters.get("id_token_hint", "")
         # One that cannot be verified (any more) says nothing: our old keys are deleted.
-        return msgspec.structs.replace(request, subject=await self._subject_of_hint(hint)) if hint else request
+        subject = await self._subject_of_hint(hint) if hint else ""
+        return msgspec.structs.replace(request, subject=subject) if subject else request
 
     def _sealed(self, request_uri: str, client: Client) -> AuthorizationRequest:
         """Checked again: the application may have been changed meanwhile."""

@@ -41,6 +41,10 @@ class Clients:
     async def numbered(self, number: int) -> Client | None:
         return _enabled(await self._store.by_number(number))
 
+    async def id_token_algorithms(self) -> set[str]:
+        """Those that any of them wants."""
+        return {_decode(row.config).id_token_alg for row in await self._store.all()}
+
 
 def read_config(row: StoredClient) -> ClientConfig:
     return _decode(row.config)

@@ -7,8 +7,12 @@ Where they go: as JSON to the application's server, by the browser to the applic
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from gatehouse.auth.refusals import Refused
+
+if TYPE_CHECKING:
+    from gatehouse.auth.audit import ClientRefusal
 
 
 class OAuthRefusal(Refused):
@@ -22,8 +26,9 @@ class OAuthRefusal(Refused):
 class InvalidClient(OAuthRefusal):
     """The application has not shown that it is the one it says. Counted by address."""
 
-    def __init__(self, description: str) -> None:
+    def __init__(self, reason: ClientRefusal, description: str) -> None:
         super().__init__("invalid_client", description, status=401)
+        self.reason = reason
 
 
 class RedirectRefusal(OAuthRefusal):
@@ -40,6 +45,8 @@ class PageProblem(StrEnum):
     CLIENT = "client"  # unknown, or switched off
     REDIRECT_URI = "redirect_uri"  # not registered
     REQUEST_URI = "request_uri"  # expired, used, or of another application
+    POST_LOGOUT_REDIRECT_URI = "post_logout_redirect_uri"  # not registered
+    TO = "to"  # neither of this service nor of a console that is configured
     UNREADABLE = "unreadable"  # a parameter twice, or not a form
 
 

@@ -7,33 +7,23 @@ rotation, the grace window, reuse. It belongs to `GRANT_OWNERS` plus the user, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from gatehouse.auth.audit import ClientInfo, RefreshFailure, SessionEndReason
+from gatehouse.auth.audit import Audit, ClientInfo, Event, GrantEndReason, RefreshFailure, SessionEndReason
 from gatehouse.auth.oauth.errors import OAuthRefusal
 from gatehouse.auth.refusals import RefreshTokenInvalid
 from gatehouse.auth.sessions.tokens import new_session_id
-from gatehouse.stores.database.grants import StoredGrant
 from gatehouse.stores.state.protocol import GRANT_OWNERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from gatehouse.auth.oauth.clients import Client
     from gatehouse.auth.sessions.sessions import Sessions
-    from gatehouse.stores.database.grants import GrantStore
-    from gatehouse.stores.state.protocol import Session
+    from gatehouse.stores.database.grants import GrantStore, StoredGrant
+    from gatehouse.stores.state.protocol import Rotation, Session
 
 GRANTS_PER_USER = 200  # the oldest beyond are ended
-
-
-class LiveGrant(NamedTuple):
-    stored: StoredGrant
-    session: Session  # the browser session that it hangs on
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        return tuple(self.stored.scopes.split())
 
 
 def new_grant_id(user: int) -> str:
@@ -42,41 +32,60 @@ def new_grant_id(user: int) -> str:
 
 class Grants:
     def __init__(
-        self, *, store: GrantStore, sessions: Sessions, rotations: Sessions, clock: Callable[[], float]
+        self, *, store: GrantStore, sessions: Sessions, rotations: Sessions, audit: Audit, clock: Callable[[], float]
     ) -> None:
-        """`rotations`: the rules of sessions for the rows of grants; they say nothing to the audit trail."""
+        """`rotations`: the rules of sessions for the rows of grants."""
         self._store = store
         self._sessions = sessions
         self._rotations = rotations
+        self._audit = audit
         self._clock = clock
 
-    async def open(self, grant: str, client: Client, parent: Session, scopes: Sequence[str], who: ClientInfo) -> None:
-        await self._rotations.open(GRANT_OWNERS + parent.user, who, (), parent=parent, session_id=grant)
-        stored = StoredGrant(grant, parent.id, parent.user, client.id, " ".join(scopes), self._clock())
-        await self._store.add(stored)
+    async def open(self, new: StoredGrant, client: Client, parent: Session, who: ClientInfo) -> None:
+        owner = GRANT_OWNERS + new.user
+        _, evicted = await self._rotations.open(owner, who, (), parent=parent, session_id=new.id)
+        await self._store.add(new)
+        # Its session may have ended while this was written: then nobody would look for the grant any more.
+        if await self._sessions.live_epoch(parent.id, parent.user, self._clock()) is None:
+            await self._rotations.end(new.id, SessionEndReason.LOGOUT, who)
+            await self._store.remove(new.id)
+            raise OAuthRefusal("invalid_grant", "the session has ended")
+        await self._store.remove_spare([each.id for each in evicted])
+        detail = {"client": client.client_id, "scopes": new.scopes}
+        self._audit.record(Event.GRANT_OPENED, who, user=new.user, session=new.session, detail=detail)
 
-    async def find(self, grant: str, client: Client | None = None) -> LiveGrant | None:
-        """The grant if its session lives, whose end is moved; None if it is of another client."""
+    async def find(self, grant: str, client: int) -> StoredGrant | None:
+        """The grant of this client, whether it lives or not; None if it is of another one."""
         stored = await self._store.by_id(grant)
-        if stored is None or stored.client is None or (client is not None and stored.client != client.id):
-            return None
-        session = await self._sessions.touch(stored.session)
-        if session is None:
-            return None
-        is_live = await self._rotations.live_epoch(grant, GRANT_OWNERS + stored.user, self._clock()) is not None
-        return LiveGrant(stored, session) if is_live else None
+        return stored if stored is not None and stored.client == client else None
 
-    async def rotate(self, grant: LiveGrant, generation: int, who: ClientInfo) -> int:
-        """The generation of the refresh token to hand out. A reused one ends the grant and its session."""
+    async def live_epoch(self, grant: StoredGrant) -> int | None:
+        """The epoch of its user; None if the grant or the session that it hangs on has ended."""
+        now = self._clock()
+        if await self._rotations.live_epoch(grant.id, GRANT_OWNERS + grant.user, now) is None:
+            return None
+        return await self._sessions.live_epoch(grant.session, grant.user, now)
+
+    async def rotate(self, grant: StoredGrant, generation: int, client: Client, who: ClientInfo) -> Rotation:
+        """Its generation is that of the refresh token to hand out. A reused one ends the grant and its session.
+
+        The row of the grant stays: its application hears of the end of the session by it.
+        """
         try:
-            rotation = await self._rotations.refresh(grant.stored.id, generation, who)
+            return await self._rotations.refresh(grant.id, generation, who)
         except RefreshTokenInvalid as refusal:
             if refusal.reason is RefreshFailure.REUSE:
-                await self._store.remove(grant.stored.id)
-                await self._sessions.end(grant.session.id, SessionEndReason.REUSE, who)
-            raise OAuthRefusal("invalid_grant", "the refresh token is not valid any more") from None
-        return rotation.session.generation
+                await self._sessions.end(grant.session, SessionEndReason.REUSE, who)
+                self._record_end(grant, client.client_id, GrantEndReason.REUSE, who)
+            raise
 
-    async def end(self, grant: str, who: ClientInfo) -> None:
+    async def end(self, grant: str, client_id: str, reason: GrantEndReason, who: ClientInfo) -> None:
+        """Also one that was not opened (yet): then there is nothing to end."""
         await self._rotations.end(grant, SessionEndReason.LOGOUT, who)
-        await self._store.remove(grant)
+        stored = await self._store.by_id(grant)
+        if stored is not None and await self._store.remove(grant):
+            self._record_end(stored, client_id, reason, who)
+
+    def _record_end(self, grant: StoredGrant, client_id: str, reason: GrantEndReason, who: ClientInfo) -> None:
+        detail = {"client": client_id}
+        self._audit.record(Event.GRANT_ENDED, who, user=grant.user, session=grant.session, reason=reason, detail=detail)

@@ -16,10 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from gatehouse.auth.keys.key_ring import KeyRing, Signer
+    from gatehouse.auth.oauth.clients import Client
+    from gatehouse.stores.database.users import Profile
     from gatehouse.stores.state.protocol import Session
 
 TOKEN_TYPE = "JWT"
 ONE_FACTOR, TWO_FACTORS = ACR_VALUES = ("1", "2")
+
+
+class TokenFacts(NamedTuple):
+    """What the tokens of one answer are made of."""
+
+    client: Client
+    grant: str
+    session: Session
+    profile: Profile
+    scopes: tuple[str, ...]
+    issued: float
+    expires: float
 
 
 class Hint(NamedTuple):
@@ -45,29 +59,22 @@ class IdTokens:
         self._ring = ring
         self._issuer = issuer
 
-    def make(
-        self,
-        signer: Signer,
-        client_id: str,
-        session: Session,
-        times: tuple[float, float],
-        more: Mapping[str, Any],
-    ) -> str:
-        """`times`: when it is issued and expires. `more`: nonce, at_hash, claims of scopes; the empty are left out."""
+    def make(self, signer: Signer, facts: TokenFacts, more: Mapping[str, Any]) -> str:
+        """`more`: nonce, at_hash, claims about the user; what is empty is left out."""
+        client_id, session = facts.client.client_id, facts.session
         methods = unpack_methods(session.proof)
-        issued, expires = times
         claims = {
+            **{name: value for name, value in more.items() if value != ""},
             "iss": self._issuer,
             "sub": str(session.user),
             "aud": client_id,
             "azp": client_id,
-            "iat": int(issued),
-            "exp": int(expires),
+            "iat": int(facts.issued),
+            "exp": int(facts.expires),
             "auth_time": int(session.opened),
             "acr": acr_of(methods),
             "amr": methods,
             "sid": session.id,
-            **{name: value for name, value in more.items() if value != ""},
         }
         return sign_jwt(signer, TOKEN_TYPE, claims)
 

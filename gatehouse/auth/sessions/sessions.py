@@ -65,17 +65,23 @@ class Sessions:
         self._sessions_per_user = sessions_per_user
 
     async def open(
-        self, user: int, client: ClientInfo, methods: Sequence[str], *, parent: Session | None = None
+        self,
+        user: int,
+        client: ClientInfo,
+        methods: Sequence[str],
+        *,
+        parent: Session | None = None,
+        session_id: str | None = None,
     ) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
         `methods` are those that its login was proven by, see `amr.py`. With `parent` it goes back to the login of that
-        session: it is as old, and ends no later.
+        session: it is as old, and ends no later. `session_id`: one that was chosen before.
         """
         now = self._clock()
         absolute_end = parent.absolute_end if parent else now + self._lifetimes.absolute
         session = Session(
-            id=new_session_id(user),
+            id=session_id or new_session_id(user),
             user=user,
             generation=1,
             opened=parent.opened if parent else now,
@@ -86,11 +92,22 @@ class Sessions:
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
             proof=pack_methods(methods),
         )
-        end_record = self._new_end_record(SessionEndReason.LIMIT)
+        end_record = self._end_record_of(session.id, SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
         return opened, evicted
+
+    async def log_in(
+        self, user: int, client: ClientInfo, methods: Sequence[str], within: Session | None = None
+    ) -> Session:
+        """The session of a login: `within`, which goes on if it is a live one of the same user, or else a new one."""
+        if within is not None and within.user == user:
+            renewed = await self.touch(within.id, SessionLogin(self._clock(), pack_methods(methods)))
+            if renewed is not None:
+                return renewed
+        session, _ = await self.open(user, client, methods)
+        return session
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
         """The user's epoch, if this is a session of the user and has not ended.

@@ -5,6 +5,8 @@ A new column needs a migration in `migrations/versions/`; one of users also a pl
 
 from __future__ import annotations
 
+import time
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -66,9 +68,9 @@ users = Table(
     Column("email", String(254), nullable=False, server_default=""),
     # Off: only a passkey logs this user in.
     Column("password_login", Boolean, nullable=False, server_default=true()),
-    # What only applications read: JSON with claims of OpenID that have no column here, and when the profile last changed.
+    # What only applications read: JSON with claims of OpenID that have no column here, and when the user last changed.
     Column("claims", Text),
-    Column("changed", Float(53)),
+    Column("changed", Float(53), onupdate=time.time),
     # What the console's search reads, instead of whole rows with their hashes.
     Index("ix_users_search", "name_key", "nickname", "mobile", "enabled", "department", "created"),
     Index("ix_users_created", "created"),
@@ -331,7 +333,7 @@ grants = Table(
     metadata,
     Column("id", String(64), primary_key=True),  # also of a row in state, see `auth/oauth/grants.py`
     Column("session", String(64), nullable=False, index=True),
-    Column("user", ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("user", Id, nullable=False, index=True),  # may be deleted: the application is told of it afterwards
     Column("client", ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True),  # empty: a console
     Column("scopes", String(255), nullable=False),
     Column("claims", String(255), nullable=False, server_default=""),  # asked for by name, beside those of the scopes
@@ -359,6 +361,9 @@ outbox = Table(
     # When it may be tried next. Empty: it was given up.
     Column("due", Float(53), index=True),
     Column("attempts", Integer, nullable=False, server_default="0"),
+    # Who it is for, if somebody else: what one of them does not take holds up nobody else's.
+    Column("recipient", String(64), index=True),
+    Column("problem", String(255)),  # of the last attempt
     sqlite_autoincrement=True,
 )
 

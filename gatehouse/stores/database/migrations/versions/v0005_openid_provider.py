@@ -28,6 +28,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("client_id", name="uq_oauth_clients_client_id"),
         sqlite_autoincrement=True,
     )
+    op.add_column("outbox", sa.Column("recipient", sa.String(64)))
+    op.add_column("outbox", sa.Column("problem", sa.String(255)))
+    op.create_index("ix_outbox_recipient", "outbox", ["recipient"])
     create_secrets()
     create_grants()
     create_consents()
@@ -63,7 +66,6 @@ def create_grants() -> None:
         sa.Column("scopes", sa.String(255), nullable=False),
         sa.Column("claims", sa.String(255), nullable=False, server_default=""),
         sa.Column("created", sa.Float(53), nullable=False),
-        sa.ForeignKeyConstraint(["user"], ["users.id"], name=f"fk_{table}_user_users", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
             ["client"], ["oauth_clients.id"], name=f"fk_{table}_client_oauth_clients", ondelete="CASCADE"
         ),
