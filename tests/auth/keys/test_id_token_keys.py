@@ -10,6 +10,9 @@ import pytest
 
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.keys.key_ring import PUBLISHED_BEFORE_SIGNING_SECONDS
+from gatehouse.auth.oauth.definitions import ClientConfig
+from gatehouse.management.authority import OPERATOR
+from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.settings.master_secret import new_secret, secret_path, write_secrets
 from gatehouse.stores.database.signing_keys import StoredKey
 from tests.api.oauth.application import Application
@@ -56,6 +59,15 @@ def test_it_is_published_before_the_first_id_token(nodes: tuple[InProcess, InPro
     assert key.kid in published(one)
     assert key.kid in published(other)
     assert jwt.get_unverified_header(app.tokens()["id_token"])["kid"] == key.kid == signer(other)
+
+
+def test_an_application_that_was_just_added_finds_its_key_at_every_node(nodes: tuple[InProcess, InProcess]) -> None:
+    one, other = nodes
+    draft = ClientDraft(config=ClientConfig(redirect_uris=("https://wiki.example.com/callback",)))
+    one.run(one.service.management.client_changes.add(OPERATOR, "wiki", draft))
+    one.clock.move(1)
+    [key] = stored(one)
+    assert key.kid in published(other), "though it has not reloaded its keys"
 
 
 def test_access_tokens_are_signed_by_the_other_key(nodes: tuple[InProcess, InProcess]) -> None:
