@@ -59,7 +59,14 @@ def test_an_application_is_changed_field_by_field(applications: Applications) ->
     for options in (
         ("--name", "The wiki", "--role", "ADMIN", "--scope", "openid", "--scope", "email"),
         ("--third-party", "--emails-trusted", "--claims-in-id-token", "--id-token-alg", "ES256"),
-        ("--post-logout-redirect-uri", f"{CALLBACK}/out", "--backchannel-logout-uri", f"{CALLBACK}/back", "--audience", "the-api"),
+        (
+            "--post-logout-redirect-uri",
+            f"{CALLBACK}/out",
+            "--backchannel-logout-uri",
+            f"{CALLBACK}/back",
+            "--audience",
+            "the-api",
+        ),
     ):
         assert applications("edit", "wiki", *options).done() == "Changed application wiki.\n"
     shown = applications("show", "wiki", "--json").json
