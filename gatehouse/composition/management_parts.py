@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ManagementParts:
-    def __init__(self, shared: SharedParts, keys: KeyRotation) -> None:
+    def __init__(self, shared: SharedParts, key_rotation: KeyRotation) -> None:
         stores, sessions, audit, clock = shared.stores, shared.sessions, shared.audit, shared.clock
         self.account_changes = shared.account_changes
         self.user_changes = UserChanges(shared.transactions, self.account_changes, shared.hash_pool)
@@ -84,5 +84,7 @@ class ManagementParts:
             departments=stores.departments,
             roles=stores.roles,
         )
-        self.client_changes = ClientChanges(self.account_changes, stores.oauth_clients, shared.settings.audience, keys)
+        self.client_changes = ClientChanges(
+            self.account_changes, stores.oauth_clients, key_rotation, shared.settings.audience
+        )
         self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

@@ -51,12 +51,12 @@ class NewSecret(NamedTuple):
 
 
 class ClientChanges:
-    def __init__(self, changes: AccountChanges, store: ClientStore, own_audience: str, keys: KeyRotation) -> None:
+    def __init__(self, changes: AccountChanges, store: ClientStore, keys: KeyRotation, own_audience: str) -> None:
         """`own_audience`: of Gatehouse's own tokens, which no application may have."""
         self._changes = changes
         self._store = store
-        self._own_audience = own_audience
         self._keys = keys
+        self._own_audience = own_audience
 
     async def all(self) -> Sequence[StoredClient]:
         return await self._store.all()
@@ -84,7 +84,7 @@ class ClientChanges:
         name = draft.name or client_id
         check_name(name)
         config, now = checked_config(draft.config, self._own_audience), self._changes.now
-        await self._keys.ensure(config.id_token_alg)  # published before the first ID token is signed
+        await self._keys.ensure(config.id_token_alg)
         async with self._changes.begin(actor) as change:
             await _require_roles(change, config.roles)
             new = NewClient(client_id, name, _stored(config), now, now, enabled=draft.enabled is not False)
