@@ -26,5 +26,5 @@ def app(gatehouse: InProcess) -> Application:
 
 
 @pytest.fixture
-def browser(gatehouse: InProcess, app: Application) -> Browser:  # noqa: ARG001 - there is an application
+def browser(gatehouse: InProcess, app: Application) -> Browser:
     return Browser(gatehouse)

@@ -187,5 +187,3 @@ def test_the_logout_of_another_session_leaves_the_cookie(browser: Browser, gateh
     token = gatehouse.login().data["accessToken"]
     browser.send("POST", f"{browser.url}/api/v1/auth/logout", headers={"authorization": f"Bearer {token}"})
     assert "code" in browser.authorize().query
-
-

@@ -1,4 +1,4 @@
-"""A plain browser signs in for an application: the form, what it says when something is wrong, and the second factor."""
+"""A plain browser signs in for an application: the form, what it says about mistakes, and the second factor."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def test_a_request_that_was_pushed_gives_one_code(browser: Browser, app: Applica
         ({"password": ""}, "password-message", "needed.password"),
     ],
 )
-def test_what_is_wrong_is_said_beside_its_field(browser: Browser, typed: dict[str, str], place: str, words: str) -> None:
+def test_what_is_wrong_is_said_beside_its_field(
+    browser: Browser, typed: dict[str, str], place: str, words: str
+) -> None:
     page = browser.authorize()
     right = {"username": "admin", "password": PASSWORD, "captchaCode": ANSWER}
     refused = browser.submit(page, "sign-in", **{**right, **typed})
@@ -322,7 +324,9 @@ def test_who_must_have_a_factor_and_has_none_is_sent_to_the_login_page_and_back(
         refused = browser.sign_in(page)
         assert refused.status == 400
         assert not browser.is_logged_in
-        assert refused.links["elsewhere"].startswith("../?next=%2Foauth2%2Fauthorize%3Fclient_id%3Dapp%26request_uri%3D")
+        assert refused.links["elsewhere"].startswith(
+            "../?next=%2Foauth2%2Fauthorize%3Fclient_id%3Dapp%26request_uri%3D"
+        )
         assert ENGLISH["flow.enrol"] in refused.text
 
 
