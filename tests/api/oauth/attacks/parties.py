@@ -22,9 +22,10 @@ EVERYTHING = "openid profile email offline_access"
 
 
 def signed_in(gatehouse: InProcess, username: str = "admin") -> Browser:
-    """A browser with a session here, as `/oauth2/enter` opens it: no application is part of it."""
+    """A browser with a session here, which our page with scripts has opened: no application is part of it."""
     browser = Browser(gatehouse)
-    browser.sign_in(browser.open("/oauth2/enter"), username)
+    token = gatehouse.login(username).data["accessToken"]
+    assert browser.send("POST", f"{browser.url}/api/v1/auth/browser-session", token=token).status == 200
     return browser
 
 
