@@ -158,7 +158,7 @@ class ApacheModule(Party):
         program = shutil.which("apache2", path=SEARCH_PATH)
         self._modules = Path("/usr/lib/apache2/modules")
         if not program or not (self._modules / "mod_auth_openidc.so").exists():
-            raise NotInstalled("no Apache with mod_auth_openidc (apt install apache2 libapache2-mod-auth-openidc)")
+            raise NotInstalled("no Apache with mod_auth_openidc (apt install apache2-bin libapache2-mod-auth-openidc)")
         self._program = program
         super().__init__()
 
