@@ -15,6 +15,7 @@ from gatehouse.auth import refusals
 from gatehouse.auth.refusals import (
     PASSWORD_MAX,
     PASSWORD_MIN,
+    ApplicationFieldInvalid,
     BeyondAuthority,
     EnrolmentRequired,
     FieldInvalid,
@@ -66,6 +67,7 @@ class ErrorEntry(NamedTuple):
 _CODES: dict[type[Exception], tuple[int, str]] = {
     FieldMissing: (400, "A0410"),
     FieldInvalid: (400, "A0421"),
+    refusals.ApplicationFieldInvalid: (400, "A0421"),
     UnstorableValue: (400, "A0421"),
     refusals.PasswordRefused: (400, "A0421"),
     BodyUnreadable: (400, "A0400"),
@@ -145,12 +147,12 @@ def headers_for(problem: Exception, entry: ErrorEntry) -> list[tuple[str, str]]:
 
 def _values(problem: Exception) -> dict[str, object]:
     """What the sentence of a failure names."""
+    if isinstance(problem, ApplicationFieldInvalid):
+        return {"problem": problem.problem}
     if isinstance(problem, FieldMissing | FieldInvalid):
         return {"field": problem.field}
-    if isinstance(problem, PasskeyRequired):
-        return {"url": problem.login_url}
-    if isinstance(problem, EnrolmentRequired):
-        return {"url": problem.enrolment_url}
+    if isinstance(problem, PasskeyRequired | EnrolmentRequired):
+        return {"url": problem.login_url if isinstance(problem, PasskeyRequired) else problem.enrolment_url}
     if isinstance(problem, BeyondAuthority):
         return {"need": _need(problem)}
     if isinstance(problem, PasswordRefused):

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatehouse.api.description.openapi_endpoint import OpenApiEndpoint
 from gatehouse.api.http.request import BODY_LIMIT
-from gatehouse.api.login.captcha import CaptchaEndpoint
+from gatehouse.api.login.captcha import CaptchaEndpoint, CaptchaPictures
 from gatehouse.api.login.provider_redirects import ProviderRedirectEndpoints
+from gatehouse.api.oauth.flow_endpoints import flow_endpoints
 from gatehouse.api.operation_declaration import PATH_VALUE, operations_of
 from gatehouse.api.operation_table import endpoint_classes
 from gatehouse.api.other_services.ended_session_events import EndedSessionsEndpoints
@@ -108,13 +109,13 @@ def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[st
 def build_routes(service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> Routes:
     routes = Routes()
     base = service.settings.base_path
-    captcha = CaptchaEndpoint(service, renderer, metrics)
-    for endpoints in (captcha, *(each(service) for each in endpoint_classes(service.settings))):
+    pictures = CaptchaPictures(service, renderer, metrics)
+    for endpoints in (CaptchaEndpoint(pictures), *(each(service) for each in endpoint_classes(service.settings))):
         for operation in operations_of(type(endpoints)):
             route = _route(operation, getattr(endpoints, operation.name), metrics)
             for path in (operation.path, *operation.older_paths):
                 routes.add(base + path, operation.method, route)
-    for path, method, name, endpoint in _resources(service, metrics):
+    for path, method, name, endpoint in _resources(service, metrics, pictures):
         route = Route(name, endpoint, metrics.operation_metrics(name), parameters=parameter_names(path))
         routes.add(base + path, method, route)
     return routes
@@ -132,8 +133,11 @@ def _route(operation: Operation, endpoint: Endpoint, metrics: Metrics) -> Route:
     )
 
 
-def _resources(service: Service, metrics: Metrics) -> Iterator[tuple[str, str, str, Endpoint]]:
+def _resources(
+    service: Service, metrics: Metrics, pictures: CaptchaPictures
+) -> Iterator[tuple[str, str, str, Endpoint]]:
     """Path, method, name and endpoint of what is served outside `/api/v1`."""
+    pages = Pages(service.settings, service.identity.sources)
     for endpoints in (
         HealthEndpoints(service),
         PublishedKeyEndpoints(service),
@@ -142,12 +146,12 @@ def _resources(service: Service, metrics: Metrics) -> Iterator[tuple[str, str, s
         ProviderRedirectEndpoints(service),
         OpenApiEndpoint(service),
         AvatarEndpoint(),
+        *flow_endpoints(service, pages, pictures),
         *((MetricsEndpoint(metrics),) if service.settings.metrics == "on" else ()),
     ):
         for resource in resources_of(type(endpoints)):
             for path, method in product(resource.paths, resource.methods):
                 yield path, method, resource.name, getattr(endpoints, resource.name)
-    pages = Pages(service.settings, service.identity.sources).routes() if service.settings.pages else ()
-    for path, name, endpoint in pages:
+    for path, name, endpoint in (*pages.assets(), *(pages.routes() if service.settings.pages else ())):
         for method in ("GET", "HEAD"):
             yield path, method, name, endpoint

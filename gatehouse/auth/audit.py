@@ -65,6 +65,7 @@ class Event(StrEnum):
     MENU_DELETED = "menu.deleted"
     LIMIT_LIFTED = "limit.lifted"
     DELIVERY_GIVEN_UP = "delivery.given_up"
+    APPLICATION_LOGGED_OUT = "application.logged_out"
     ESCALATION_REFUSED = "escalation.refused"
     USERS_EXPORTED = "users.exported"
     KEY_ADDED = "key.added"
@@ -75,6 +76,13 @@ class Event(StrEnum):
     SOURCE_REMOVED = "source.removed"
     IDENTITY_LINKED = "identity.linked"
     IDENTITY_UNLINKED = "identity.unlinked"
+    GRANT_OPENED = "grant.opened"
+    GRANT_ENDED = "grant.ended"
+    CLIENT_REFUSED = "client.refused"
+    CLIENT_ADDED = "client.added"
+    CLIENT_CHANGED = "client.changed"
+    CLIENT_REMOVED = "client.removed"
+    CLIENT_SECRET_ADDED = "client.secret_added"
     SERVICE_KEY_ADDED = "service_key.added"
     SERVICE_KEY_REVOKED = "service_key.revoked"
 
@@ -143,6 +151,26 @@ class SessionEndReason(StrEnum):
     PROVIDER = "provider"  # which the session was opened with, and which has told us that it ended there
 
 
+class GrantEndReason(StrEnum):
+    """Why what an application was granted ended while its session lives; or by what its session ended, too."""
+
+    REVOKED = "revoked"  # by the application
+    CODE_REUSED = "code_reused"
+    REUSE = "reuse"  # of a refresh token, which ends the session
+    RACE = "race"  # the session ended while the application fetched its tokens
+    USER = "user"  # on the account page
+
+
+class ClientRefusal(StrEnum):
+    """Why an application was not authenticated."""
+
+    UNKNOWN = "unknown"  # there is none of this name, or it is switched off
+    METHOD = "method"  # not the kind of authentication that it is registered with
+    SECRET = "secret"
+    ASSERTION = "assertion"
+    REPLAYED = "replayed"  # an assertion that was used before
+
+
 class TicketKind(StrEnum):
     """What a refused ticket was presented for."""
 
@@ -150,9 +178,19 @@ class TicketKind(StrEnum):
     QR = "qr"
     PASSWORD_LINK = "password_link"
     COMPANY = "company"  # after a login with a provider
+    CONSOLE = "console"  # to open one from our page
 
 
-Reason = LoginFailure | RefreshOutcome | RefreshFailure | KeyChangeReason | SessionEndReason | TicketKind
+Reason = (
+    LoginFailure
+    | RefreshOutcome
+    | RefreshFailure
+    | KeyChangeReason
+    | SessionEndReason
+    | GrantEndReason
+    | ClientRefusal
+    | TicketKind
+)
 
 # Which reasons an event may have; one that is not named here has none. Only the tests read it: they compare it with
 # what is recorded and with `docs/observing.md`.
@@ -161,6 +199,8 @@ REASONS: dict[Event, type[Reason]] = {
     Event.REFRESH: RefreshOutcome,
     Event.REFRESH_FAILED: RefreshFailure,
     Event.SESSION_ENDED: SessionEndReason,
+    Event.GRANT_ENDED: GrantEndReason,
+    Event.CLIENT_REFUSED: ClientRefusal,
     Event.KEY_ADDED: KeyChangeReason,
     Event.KEY_RETIRED: KeyChangeReason,
     Event.TICKET_REFUSED: TicketKind,
@@ -174,6 +214,7 @@ AGGREGATED: frozenset[tuple[Event, Reason | None]] = frozenset(
         (Event.LOGIN_FAILED, LoginFailure.CAPTCHA_GONE),
         (Event.LOGIN_FAILED, LoginFailure.PASSKEY),
         (Event.LOGIN_FAILED, LoginFailure.PROVIDER),
+        *((Event.CLIENT_REFUSED, reason) for reason in ClientRefusal),
         *((Event.TICKET_REFUSED, kind) for kind in TicketKind),
     }
 )

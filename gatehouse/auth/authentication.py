@@ -30,7 +30,7 @@ from gatehouse.auth.sessions.amr import source_of, unpack_methods
 from gatehouse.auth.sessions.tokens import TokenSet, user_of_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gatehouse.auth.factors.factor_policy import SessionPolicy
     from gatehouse.auth.identity.directory_recheck import DirectoryRecheck
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.sessions.profile_cache import Profiles
     from gatehouse.auth.sessions.sessions import Sessions
     from gatehouse.auth.sessions.tokens import AccessTokens, Claims, RefreshTokens
+    from gatehouse.stores.database.users import Profile
     from gatehouse.stores.state.protocol import Session
 
 
@@ -79,9 +80,13 @@ class Authenticator:
 
     async def issue(self, session: Session, client: ClientInfo, factor: str | None = None) -> TokenSet:
         """The first tokens of a session that a login has just opened; `factor` is what it showed beside a password."""
-        tokens = await self._tokens(session, client)
-        if isinstance(tokens, SessionEndReason):
-            disabled = tokens is SessionEndReason.DISABLED
+        return self._tokens(await self.admit(session, client, factor), session)
+
+    async def admit(self, session: Session, client: ClientInfo, factor: str | None = None) -> Profile:
+        """The user of a session that a login has just opened, or refused if it must not live. Records the login."""
+        profile = await self._profile(session, client)
+        if isinstance(profile, SessionEndReason):
+            disabled = profile is SessionEndReason.DISABLED
             reason = LoginFailure.DISABLED if disabled else LoginFailure.SECOND_FACTOR_MISSING
             self._audit.record(Event.LOGIN_FAILED, client, user=session.user, session=session.id, reason=reason)
             raise CredentialsWrong("disabled while logging in") if disabled else StrongerLoginRequired
@@ -89,7 +94,12 @@ class Authenticator:
         detail = {name: value for name, value in facts.items() if value}
         self._audit.record(Event.LOGIN, client, user=session.user, session=session.id, detail=detail)
         await self._login_history.record(session, client)
-        return tokens
+        return profile
+
+    async def user_of(self, session: Session, client: ClientInfo) -> Profile | None:
+        """The user of a session that a browser comes back with; None if the session had to be ended."""
+        profile = await self._profile(session, client)
+        return None if isinstance(profile, SessionEndReason) else profile
 
     async def refresh(self, token: str, client: ClientInfo) -> TokenSet:
         known = self._refresh.decode(token)
@@ -103,15 +113,15 @@ class Authenticator:
         except RefreshTokenInvalid as refusal:
             raise await self._refresh_failed(refusal.reason, client, session_id) from None
         session = rotation.session
-        tokens = await self._tokens(session, client)
-        if tokens is SessionEndReason.DISABLED:
+        profile = await self._profile(session, client)
+        if profile is SessionEndReason.DISABLED:
             raise await self._refresh_failed(RefreshFailure.DISABLED, client, session.id, session.user)
-        if isinstance(tokens, SessionEndReason):
+        if isinstance(profile, SessionEndReason):
             await self._refresh_failed(RefreshFailure.SECOND_FACTOR, client, session.id, session.user)
             raise RefreshNeedsFactor(RefreshFailure.SECOND_FACTOR)
         outcome = RefreshOutcome.ROTATED if rotation.did_rotate else RefreshOutcome.REPEATED
         self._audit.record(Event.REFRESH, client, user=session.user, session=session.id, reason=outcome)
-        return tokens
+        return self._tokens(profile, session)
 
     async def _read_before_rotation(self, session_id: str) -> None:
         """Read what the new tokens are made of while a failure still leaves the refresh token unused.
@@ -135,23 +145,34 @@ class Authenticator:
 
     async def logout(self, token: str | None, client: ClientInfo) -> Claims:
         claims, _ = await self._live_claims(token)
-        if await self._sessions.end(claims.session, SessionEndReason.LOGOUT, client) is None:
+        if not await self.end(claims.session, client):
             raise AccessTokenInvalid("another request has just ended this session")
-        self._audit.record(Event.LOGOUT, client, user=claims.user, session=claims.session)
         return claims
+
+    async def end(self, session_id: str, client: ClientInfo) -> bool:
+        """Log out of a session; False if it has ended before."""
+        session = await self._sessions.end(session_id, SessionEndReason.LOGOUT, client) if session_id else None
+        if session is None:
+            return False
+        self._audit.record(Event.LOGOUT, client, user=session.user, session=session.id)
+        return True
 
     async def authenticate(self, token: str | None) -> Principal:
         """The principal of an access token; refused unless its session is live and the user is enabled."""
         claims, epoch = await self._live_claims(token)
-        profile = await self._profiles.get(claims.user, epoch)
+        return Principal(claims, await self.bearer(claims.user, claims.session, epoch, claims.methods))
+
+    async def bearer(self, user: int, session: str, epoch: int, methods: Collection[str]) -> Profile:
+        """The user of a token whose session is live; refused, and the session ended, if it must not be."""
+        profile = await self._profiles.get(user, epoch)
         if profile is None:
             # The user was disabled and the epoch was not raised, or not yet: end the session here.
-            await self._sessions.end(claims.session, SessionEndReason.DISABLED, ClientInfo())
+            await self._sessions.end(session, SessionEndReason.DISABLED, ClientInfo())
             raise AccessTokenInvalid("the user is disabled or gone")
-        if self._session_policy.requires_some and not await self._session_policy.accepts(profile, claims.methods):
-            await self._sessions.end(claims.session, SessionEndReason.SECOND_FACTOR, ClientInfo())
+        if self._session_policy.requires_some and not await self._session_policy.accepts(profile, methods):
+            await self._sessions.end(session, SessionEndReason.SECOND_FACTOR, ClientInfo())
             raise AccessNeedsFactor("a role or the settings require a second factor, and this session shows none")
-        return Principal(claims, profile)
+        return profile
 
     async def _live_claims(self, token: str | None) -> tuple[Claims, int]:
         """The token's claims and its user's epoch; refused unless the session is live."""
@@ -164,8 +185,8 @@ class Authenticator:
             raise AccessTokenInvalid("the session has ended")
         return claims, epoch
 
-    async def _tokens(self, session: Session, client: ClientInfo) -> TokenSet | SessionEndReason:
-        """A new token set with the current roles; or why the session was ended instead."""
+    async def _profile(self, session: Session, client: ClientInfo) -> Profile | SessionEndReason:
+        """The user with the current roles; or why the session was ended instead."""
         profile = await self._profiles.get(session.user, session.epoch)
         if profile is None:
             await self._sessions.end(session.id, SessionEndReason.DISABLED, client)
@@ -173,6 +194,9 @@ class Authenticator:
         if not await self._session_policy.accepts(profile, unpack_methods(session.proof)):
             await self._sessions.end(session.id, SessionEndReason.SECOND_FACTOR, client)
             return SessionEndReason.SECOND_FACTOR
+        return profile
+
+    def _tokens(self, profile: Profile, session: Session) -> TokenSet:
         now = self._clock()
         expires = min(now + self._access_ttl, session.ends)
         access = self._access.make(profile, session, now, expires)

@@ -36,10 +36,11 @@ _ACTIONS = {
     "session": ("list", "delete"),
     "config": ("list",),
     "source": ("list", "create", "update", "delete"),
+    "app": ("list", "create", "update", "delete"),
 }
 OWN_SUBJECTS = tuple(_ACTIONS)
 # Consoles have no page for these, and ADMIN may lack them.
-_WITHOUT_PAGE = ("session", "config", "source")
+_WITHOUT_PAGE = ("session", "config", "source", "app")
 
 
 def perms_of(*subjects: str) -> tuple[str, ...]:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatehouse.auth.audit import RefreshFailure
+    from gatehouse.messages import Message
+    from gatehouse.stores.database.users import User
 
 PASSWORD_MIN = 8
 PASSWORD_MAX = 1024
@@ -47,6 +49,14 @@ class FieldInvalid(Refused):
 
 class AccountFieldInvalid(FieldInvalid, ValueError):
     """A field of an account, role, department or menu that breaks a rule of `management/`: the caller's mistake."""
+
+
+class ApplicationFieldInvalid(AccountFieldInvalid):
+    """A field of an application; `problem` says what is wrong with it to whoever registers one."""
+
+    def __init__(self, field: str, problem: Message) -> None:
+        super().__init__(field, str(problem))
+        self.problem = problem
 
 
 class PasswordProblem(StrEnum):
@@ -87,8 +97,17 @@ class PasswordElsewhere(Refused):
     """A password that a directory keeps: it is changed there and not here."""
 
 
+class PasswordShown(NamedTuple):
+    """Whose password was right, and by which method it was checked (`amr.py`)."""
+
+    user: User
+    method: str
+
+
 class CodeRequired(Refused):
-    """Password and captcha were right, but a code is missing or wrong."""
+    """Password and captcha were right, but a code is missing or wrong. `shown` is for our own pages, never told."""
+
+    shown: PasswordShown | None = None
 
 
 class EnrolmentRequired(CodeRequired):

@@ -29,6 +29,7 @@ COMMANDS = {
     "menu": ("menu", "What the console's side menu shows, and its buttons."),
     "directory": ("directory", "Directories (LDAP, Active Directory) whose people log in here."),
     "provider": ("provider", "OpenID providers (Keycloak, Azure, DingTalk, Feishu) whose people log in here."),
+    "client": ("client", "Applications (Grafana, Gitea, ...) that people log in to with their account here."),
     "session": ("session", "Who is logged in, and from where."),
     "limit": ("limit", "Lockouts: names that are locked after failed logins."),
     "audit": ("audit", "Show the audit trail: who did what, from where, when and why."),

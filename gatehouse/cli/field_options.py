@@ -64,6 +64,13 @@ def gender_number(word: str | None) -> int | None:
     return GENDERS.index(word) if word else None
 
 
+def claim_values(words: Sequence[str]) -> dict[str, str]:
+    """By name; an empty value takes the claim away."""
+    if wrong := [word for word in words if "=" not in word]:
+        raise click.UsageError(f"--claim reads NAME=VALUE, got {wrong[0]!r}")
+    return dict(word.split("=", 1) for word in words)
+
+
 def stored_scope(scope: str | None, departments: Sequence[int]) -> DataScope | None:
     """The data scope that the options of `scope_options` ask for."""
     if departments and scope not in {None, "chosen"}:

@@ -1,4 +1,4 @@
-"""`gatehouse key`: the keys that sign access tokens."""
+"""`gatehouse key`: the keys that sign access tokens, and the ID tokens of applications."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {
     "kid": "KEY",
+    "purpose": "FOR",
     "algorithm": "ALGORITHM",
     "state": "STATE",
     "created": "CREATED",
@@ -28,11 +29,12 @@ _COLUMNS = {
 
 @click.group(no_args_is_help=True)
 def key() -> None:
-    """Keys that sign access tokens.
+    """Keys that sign access tokens, and the ID tokens of applications.
 
     One key signs; older ones still verify what they signed until it has expired, and are deleted then. A new one
-    takes over by itself at the age of KEY_MAX_AGE, or when SIGNING_ALGORITHM is set to another algorithm. The public
-    keys are published at /.well-known/jwks.json.
+    takes over by itself at the age of KEY_MAX_AGE, or when SIGNING_ALGORITHM is set to another algorithm. For
+    applications that want ID tokens of another algorithm there is one more key for each. The public keys are
+    published at /.well-known/jwks.json.
     """
 
 
@@ -108,6 +110,7 @@ def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
     until = service.key_ring.verifies_until(each)
     return {
         "kid": each.kid,
+        "purpose": "ID tokens" if each.purpose else "access tokens",
         "algorithm": each.algorithm,
         "state": _state(service, each),
         "created": Moment(each.created),
@@ -117,6 +120,8 @@ def _summary(service: Service, each: StoredKey) -> dict[str, Any]:
 
 
 def _state(service: Service, each: StoredKey) -> Mark:
-    if each.kid == service.key_ring.signer.kid:
+    ring = service.key_ring
+    signer = ring.id_token_signer(each.algorithm) if each.purpose else ring.signer
+    if signer is not None and each.kid == signer.kid:
         return Mark("signs", "signs", "green")
     return Mark("next", "next", "cyan") if each.signs_until is None else Mark("verifies", "verifies", "yellow")

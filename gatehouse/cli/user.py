@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET
 
+from gatehouse.auth.oauth.standard_claims import claims_text, stored_claims
 from gatehouse.cli import output
-from gatehouse.cli.by_name import profile_of, role_of, user_id
-from gatehouse.cli.field_options import GENDERS, contact_options, gender_number, require_change
+from gatehouse.cli.by_name import profile_of, role_of
+from gatehouse.cli.field_options import GENDERS, claim_values, contact_options, gender_number, require_change
 from gatehouse.cli.new_password_input import password_options, read_password, show_once
 from gatehouse.cli.output import Moment, echo, json_option
 from gatehouse.cli.prompts import confirm
@@ -156,6 +158,7 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
         "gender": GENDERS[profile.user.gender],
         "mobile": profile.user.mobile,
         "email": profile.user.email,
+        "claims": [f"{name}={value}" for name, value in stored_claims(profile.user.claims).items()],
         "captcha_exempt": profile.user.captcha_exempt,
         "perms": profile.perms,
         "sessions": len(sessions),
@@ -171,6 +174,9 @@ async def show(service: Service, name: str, *, as_json: bool) -> None:
 @click.option("--avatar", metavar="URL", help="URL of a picture; empty for the default one.")
 @click.option("--captcha-exempt/--no-captcha-exempt", default=None, help="Whether a login needs no captcha.")
 @contact_options
+@click.option(
+    "--claim", "claims", multiple=True, metavar="NAME=VALUE", help="A claim for applications; may be repeated."
+)
 @with_service
 async def edit(
     service: Service,
@@ -185,6 +191,7 @@ async def edit(
     gender: str | None,
     mobile: str | None,
     email: str | None,
+    claims: tuple[str, ...],
 ) -> None:
     """Change a user's name, department, avatar or contact fields.
 
@@ -192,7 +199,9 @@ async def edit(
     Examples:
       gatehouse user edit ann --nickname "Ann Lee" --dept 3
       gatehouse user edit ann --captcha-exempt
+      gatehouse user edit ann --claim family_name=Lee --claim zoneinfo=Asia/Shanghai
     """
+    who = await profile_of(service, name)
     change = UserChange(
         username=unset_if_none(username),
         nickname=unset_if_none(nickname),
@@ -202,9 +211,10 @@ async def edit(
         gender=unset_if_none(gender_number(gender)),
         mobile=unset_if_none(mobile),
         email=unset_if_none(email),
+        claims=claims_text(stored_claims(who.user.claims) | claim_values(claims)) if claims else UNSET,
     )
     changed = require_change(change)
-    await service.management.user_changes.edit(OPERATOR, await user_id(service, name), change)
+    await service.management.user_changes.edit(OPERATOR, who.user.id, change)
     echo(f"Changed user {name}: {', '.join(changed)}.")
 
 

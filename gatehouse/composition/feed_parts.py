@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class FeedParts:
     def __init__(self, shared: SharedParts) -> None:
         state, clock, settings = shared.stores.state, shared.clock, shared.settings
-        self.presence = Presence(state, clock)
-        self.ended_sessions = EndedSessionsFeed(state, clock, self.presence.stopping)
+        self.presence = Presence(state, clock, shared.stopping)
+        self.ended_sessions = EndedSessionsFeed(state, clock, shared.stopping)
         self.event_delivery = EventDelivery(
             feed=self.ended_sessions,
             state=state,

@@ -9,6 +9,7 @@ from gatehouse.auth.identity.provider_logout import ProviderLogout
 from gatehouse.auth.keys.sealing import derive
 from gatehouse.auth.login.captcha import Challenges
 from gatehouse.auth.login.captcha_check import CaptchaCheck
+from gatehouse.auth.login.code_after_password import TICKET_SECONDS, CodeAfterPassword
 from gatehouse.auth.login.company_login import CompanyLogin
 from gatehouse.auth.login.company_tickets import CompanyTickets
 from gatehouse.auth.login.login import Login
@@ -16,6 +17,7 @@ from gatehouse.auth.login.login_history import LoginHistory
 from gatehouse.auth.login.passkey_login import PasskeyLogin
 from gatehouse.auth.login.qr_login import QrLogin
 from gatehouse.auth.login.return_addresses import ReturnAddresses
+from gatehouse.auth.sealed_tickets.user_tickets import UserTickets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +54,16 @@ class LoginParts:
             passwords=shared.identity.passwords,
             second_factor=factors.second_factor,
         )
+        self.code_after_password = CodeAfterPassword(
+            ring=shared.key_ring,
+            user_tickets=UserTickets(shared.key_ring, "password shown, by", TICKET_SECONDS, stores.users, shared.clock),
+            users=stores.users,
+            second_factor=factors.second_factor,
+            sessions=shared.sessions,
+            throttle=shared.throttle,
+            lockout=shared.lockout,
+            clock=shared.clock,
+        )
         self.passkey = PasskeyLogin(
             verifier=factors.passkey_verifier,
             users=stores.users,
@@ -79,6 +91,8 @@ class LoginParts:
             clock=shared.clock,
             public_url=settings.public_url,
         )
+        consoles = (settings.console_url, *settings.cors_origins)
+        self.return_addresses = ReturnAddresses(f"{settings.public_url}/", consoles)
         self.company = self._company(shared, factors)
         self.history = LoginHistory(
             store=stores.login_places,
@@ -105,7 +119,7 @@ class LoginParts:
             throttle=shared.throttle,
             lockout=shared.lockout,
             audit=shared.audit,
-            addresses=ReturnAddresses(f"{settings.public_url}/", (settings.console_url, *settings.cors_origins)),
+            addresses=self.return_addresses,
             complete_tickets=tickets(),
             pending_tickets=tickets(pending=True),
             logout=self.provider_logout,

@@ -11,6 +11,7 @@ from gatehouse.management.identity_sources import SourceChanges
 from gatehouse.management.live_sessions import LiveSessions
 from gatehouse.management.lockouts import Lockouts
 from gatehouse.management.menus import MenuChanges
+from gatehouse.management.oauth_clients import ClientChanges
 from gatehouse.management.password_links import PasswordLinks
 from gatehouse.management.roles import RoleChanges
 from gatehouse.management.self_service import SelfService
@@ -82,4 +83,5 @@ class ManagementParts:
             departments=stores.departments,
             roles=stores.roles,
         )
+        self.client_changes = ClientChanges(self.account_changes, stores.oauth_clients, shared.settings.audience)
         self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.stores.database.audit_trail import AuditTrail
+from gatehouse.stores.database.consents import Consents
 from gatehouse.stores.database.daily_logins import LoginDays
 from gatehouse.stores.database.departments import Departments
+from gatehouse.stores.database.grants import GrantStore
 from gatehouse.stores.database.identity_sources import SourceStore
 from gatehouse.stores.database.login_places import LoginPlaces
 from gatehouse.stores.database.menus import Menus
+from gatehouse.stores.database.oauth_clients import ClientStore
 from gatehouse.stores.database.outbox import OutboxStore
 from gatehouse.stores.database.passkeys import Passkeys
 from gatehouse.stores.database.provider_sessions import ProviderSessions
@@ -41,6 +44,9 @@ class Stores:
         self.service_keys = ServiceKeyStore(self.database)
         self.sources = SourceStore(self.database)
         self.provider_sessions = ProviderSessions(self.database)
+        self.oauth_clients = ClientStore(self.database)
+        self.grants = GrantStore(self.database)
+        self.consents = Consents(self.database)
         self.login_days = LoginDays(self.database)
         self.login_places = LoginPlaces(self.database)
         self.audit_trail = AuditTrail(self.database)

@@ -13,6 +13,7 @@ from gatehouse.auth.keys.key_ring import NODE_RELOAD_SECONDS
 from gatehouse.auth.keys.key_rotation import KeyRotation
 from gatehouse.auth.keys.sealing import WrongSecret
 from gatehouse.auth.keys.service_keys import ServiceKeyVerifier
+from gatehouse.auth.oauth.clients import Clients
 from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.auth.sessions.profile_cache import Profiles
 from gatehouse.common.logs import log
@@ -20,8 +21,10 @@ from gatehouse.composition.factor_parts import FactorParts
 from gatehouse.composition.feed_parts import FeedParts
 from gatehouse.composition.login_parts import LoginParts
 from gatehouse.composition.management_parts import ManagementParts
+from gatehouse.composition.oauth_parts import OAuthParts
 from gatehouse.composition.run_every import run_every
 from gatehouse.composition.shared_parts import SharedParts
+from gatehouse.composition.sign_in_parts import SignInParts
 from gatehouse.composition.token_parts import TokenParts
 from gatehouse.settings import Settings, SettingsError
 from gatehouse.settings.master_secret import read_secrets
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 SWEEP_SECONDS = 30.0
 PRUNE_SECONDS = 3600.0
 OUTBOX_SECONDS = 2.0
+SESSION_ENDS_SECONDS = 1.0
+# What an application did not take stays this long for an operator to see.
+REFUSED_KEPT_SECONDS = 7 * 86_400
 KEYS_RETRY_SECONDS = 0.5
 
 
@@ -41,6 +47,7 @@ class Service(SharedParts):
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         super().__init__(settings, clock)
+        clients = Clients(self.stores.oauth_clients)
         self.key_rotation = KeyRotation(
             store=self.stores.signing_keys,
             ring=self.key_ring,
@@ -48,6 +55,7 @@ class Service(SharedParts):
             clock=clock,
             max_age=settings.key_max_age,
             algorithm=settings.signing_algorithm,
+            id_token_algorithms=clients.id_token_algorithms,
         )
         self.service_keys = ServiceKeyVerifier(self.stores.service_keys)
         self.factors = FactorParts(self)
@@ -67,8 +75,10 @@ class Service(SharedParts):
             session_policy=self.factors.session_policy,
             directory_recheck=self.identity.recheck,
         )
-        self.management = ManagementParts(self)
         self.feeds = FeedParts(self)
+        self.oauth = OAuthParts(self, clients, self.feeds.ended_sessions)
+        self.sign_in = SignInParts(self, self.oauth, self.authenticator)
+        self.management = ManagementParts(self)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -84,6 +94,7 @@ class Service(SharedParts):
         self.audit.start()
         self.tasks.append(asyncio.create_task(run_every(SWEEP_SECONDS, self._sweep)))
         self.tasks.append(asyncio.create_task(run_every(OUTBOX_SECONDS, self.outbox.deliver_due)))
+        self.tasks.append(asyncio.create_task(run_every(SESSION_ENDS_SECONDS, self.oauth.session_ends.follow)))
         self.tasks.append(asyncio.create_task(run_every(RELOAD_SECONDS, self.identity.sources.load)))
         self.tasks.append(asyncio.create_task(run_every(PRUNE_SECONDS, self.prune_audit)))
         self.tasks.append(asyncio.create_task(self._reload_keys_forever()))
@@ -94,6 +105,8 @@ class Service(SharedParts):
         for task in self.tasks:
             with suppress(asyncio.CancelledError):
                 await task
+        await self.outbox.close()
+        await self.oauth.form_post.close()
         await self.identity.sources.close()
         await self.audit.stop()
         self.hash_pool.close()
@@ -110,6 +123,9 @@ class Service(SharedParts):
         while await self.stores.audit_trail.prune(self.clock() - self.settings.audit_keep):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.05)
         await self.stores.provider_sessions.prune(self.clock() - self.settings.session_max)
+        await self.oauth.session_ends.scan()
+        await self.stores.grants.prune(self.clock() - self.settings.session_max)
+        await self.stores.outbox.prune(self.clock() - REFUSED_KEPT_SECONDS)
 
     async def _reload_keys_forever(self) -> None:
         """A worker that starts while the database is unavailable serves as soon as it is back."""

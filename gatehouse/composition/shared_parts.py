@@ -4,6 +4,7 @@ changes to accounts and sources of identity.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,8 @@ class SharedParts:
         self.clock = clock
         self.stores = Stores(settings)
         self.audit = Audit(self.stores.audit_trail, clock)
-        self.outbox = Outbox(self.stores.outbox, self.audit, clock)
+        self.stopping = asyncio.Event()  # set when the worker is told to stop
+        self.outbox = Outbox(self.stores.outbox, self.audit, clock, self.stopping)
         self.key_ring = KeyRing(self.stores.signing_keys, secrets, clock, token_ttl=settings.access_ttl)
         self.hash_pool = HashPool(_hash_threads(settings), settings.hash_queue)
         self.throttle = (Throttle if settings.limits else NoLimits)(self.stores.state, clock, _limits(settings))

@@ -172,6 +172,8 @@ async def check_accounts(service: Service) -> AsyncIterator[Finding]:
         yield finding
     yield await _keys(service)
     yield await _outbox(service)
+    async for finding in _recipients(service):
+        yield finding
     yield await _clock(service)
 
 
@@ -190,6 +192,13 @@ async def _outbox(service: Service) -> Finding:
     if waiting:
         return warn("outbox", message("findings.outbox_waiting", waiting=waiting), message("advice.outbox_waiting"))
     return ok("outbox", message("findings.outbox_empty"))
+
+
+async def _recipients(service: Service) -> AsyncIterator[Finding]:
+    """An application that does not take its logout tokens keeps people logged in who have logged out."""
+    for name, waiting, given_up, problem in await service.outbox.recipients():
+        found = message("findings.recipient", name=name, waiting=waiting, given_up=given_up, problem=problem)
+        yield warn("outbox", found, message("advice.recipient"))
 
 
 async def _second_factor_roles(service: Service) -> AsyncIterator[Finding]:

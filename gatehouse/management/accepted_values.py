@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from gatehouse.auth.oauth.standard_claims import CLAIM_NAMES, stored_claims
 from gatehouse.auth.refusals import AccountFieldInvalid
 from gatehouse.stores.database.roles import DataScope
 
@@ -19,9 +20,11 @@ Value = TypeVar("Value")
 NAME_MAX = 64
 AVATAR_MAX = 1024
 EMAIL_MAX = 254
+CLAIM_MAX = 256
 
 _MOBILE = re.compile(r"[0-9+() -]{1,32}")
 _EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,253}")
+_BIRTHDATE = re.compile(r"[0-9]{4}(-[0-9]{2}-[0-9]{2})?")
 _PERM = re.compile(r"[a-z0-9_*-]+(:[a-z0-9_*-]+){2}", re.IGNORECASE)
 _ROLE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -73,6 +76,15 @@ def check_mobile(mobile: str) -> None:
 def check_email(email: str) -> None:
     if email and (len(email) > EMAIL_MAX or not _EMAIL.fullmatch(email)):
         raise ValueError(f"an email address reads name@domain and has at most {EMAIL_MAX} characters")
+
+
+def check_claims(text: str | None) -> None:
+    for name, value in stored_claims(text).items():
+        if name not in CLAIM_NAMES:
+            raise ValueError(f"a claim is one of {', '.join(CLAIM_NAMES)}, got {name!r}")
+        check_text(name, value, CLAIM_MAX)
+        if name == "birthdate" and not _BIRTHDATE.fullmatch(value):
+            raise ValueError("a birthdate reads 1990-01-02, 0000-01-02 or 1990")
 
 
 def check_sort(sort: int) -> None:

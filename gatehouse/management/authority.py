@@ -16,6 +16,7 @@ Nobody gives, takes or takes over more than they have:
 - a menu's button is added, changed and deleted by those who may grant its perm;
 - sources of identity are changed and tested, and others linked to them, by administrators who could grant the roles
   that the source gives;
+- applications are added, changed, removed and given secrets by administrators;
 - only holders of ROOT grant ROOT, or change those who hold it.
 
 The reach of somebody is their own department, those below it, and those that their data scopes show. An administrator
@@ -277,10 +278,10 @@ def require_department_change(
         refuse(CannotGrant, actor, lack, "may not change a department outside its reach")
 
 
-def require_administrator(actor: Actor) -> None:
-    """For sources of identity: who decides about one decides who comes in, and with which roles."""
+def require_administrator(actor: Actor, what: str = "sources of identity") -> None:
+    """For sources of identity and applications: who decides about one decides who comes in, and with which roles."""
     if not actor.is_administrator:
-        refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), "may not change or ask sources of identity")
+        refuse(CannotGrant, actor, Lack(Need.ADMINISTRATOR), f"may not change or ask {what}")
 
 
 def require_switch(actor: Actor, roles: Iterable[RoleGrant]) -> None:

@@ -44,6 +44,7 @@ def check_user(user: NewUser | UserChange) -> None:
     check_field("gender", user.gender, accepted_values.check_gender)
     check_field("mobile", user.mobile, accepted_values.check_mobile)
     check_field("email", user.email, accepted_values.check_email)
+    check_field("claims", user.claims, accepted_values.check_claims)
 
 
 class UserChanges:

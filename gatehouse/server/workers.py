@@ -108,7 +108,7 @@ class WorkerApp(App):
         The event loop gets signals through its own wakeup file descriptor, which stays in place.
         """
         for number in STOP:
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._service.feeds.presence.stopping.set))
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._service.stopping.set))
 
 
 def _block_signals() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 from msgspec import UNSET
 
+from gatehouse.auth.oauth.standard_claims import stored_claims
 from gatehouse.stores.database.departments import Departments
 from gatehouse.stores.database.factor_export import factor_copies
 from gatehouse.stores.database.menus import Menus
@@ -121,6 +122,7 @@ def _user(profile: Profile, *, with_hashes: bool) -> UserLine:
         gender=user.gender,
         mobile=user.mobile,
         email=user.email,
+        claims=stored_claims(user.claims) or UNSET,
     )
 
 

@@ -96,6 +96,7 @@ class UserLine(Struct, tag="user", forbid_unknown_fields=True, rename="camel", o
     gender: int | UnsetType = UNSET
     mobile: str | UnsetType = UNSET
     email: str | UnsetType = UNSET
+    claims: dict[str, str] | UnsetType = UNSET  # in JSON Lines
 
 
 class FactorLine(FactorCopy, tag="factor", forbid_unknown_fields=True, rename="camel"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from gatehouse.auth.oauth.standard_claims import claims_text
 from gatehouse.management import accepted_values
 from gatehouse.management.menus import complete_menu
 from gatehouse.stores.database.menus import Menu, MenuType
@@ -253,6 +254,7 @@ def _user(origin: str, line: UserLine) -> SourceUser:
             gender=line.gender,
             mobile=line.mobile,
             email=line.email,
+            claims=UNSET if line.claims is UNSET else claims_text(line.claims),
         ),
         created=None if line.created is UNSET else line.created,
         roles=None if line.roles is UNSET else tuple(dict.fromkeys(line.roles)),

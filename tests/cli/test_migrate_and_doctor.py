@@ -22,11 +22,11 @@ def fresh(tmp_path: Path) -> Terminal:
 
 def test_migrate_says_what_it_did_and_does_it_once(fresh: Terminal) -> None:
     needed = fresh("migrate", "--check")
-    assert (needed.code, needed.out) == (1, "The accounts are at version none, this release needs 0004.\n")
+    assert (needed.code, needed.out) == (1, "The accounts are at version none, this release needs 0005.\n")
     assert not Path(fresh.env["GATEHOUSE_DATA_DIR"]).exists()
-    assert fresh("migrate").done() == "Migrated the accounts from version none to 0004.\n"
-    assert fresh("migrate").done() == "The accounts are at version 0004: nothing to do.\n"
-    assert fresh("migrate", "--check", "--json").json == {"before": "0004", "after": "0004", "backup": None}
+    assert fresh("migrate").done() == "Migrated the accounts from version none to 0005.\n"
+    assert fresh("migrate").done() == "The accounts are at version 0005: nothing to do.\n"
+    assert fresh("migrate", "--check", "--json").json == {"before": "0005", "after": "0005", "backup": None}
     data = Path(fresh.env["GATEHOUSE_DATA_DIR"])
     assert {path.stat().st_mode & 0o077 for path in [data, *data.iterdir()]} == {0}
 

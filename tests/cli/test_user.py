@@ -113,6 +113,16 @@ def test_contact_fields_are_set_and_shown(typed: Terminal, somebody: str) -> Non
     assert "a mobile number has" in typed("user", "edit", somebody, "--mobile", "call me").refused()
 
 
+def test_claims_without_a_field_are_added_and_taken_away(typed: Terminal, somebody: str) -> None:
+    typed("user", "edit", somebody, "--claim", "family_name=Lee", "--claim", "website=https://a.example/?b=c").done()
+    typed("user", "edit", somebody, "--claim", "family_name=", "--claim", "birthdate=1990-01-02").done()
+    shown = typed("user", "show", somebody, "--json").json["claims"]
+    assert shown == ["birthdate=1990-01-02", "website=https://a.example/?b=c"]
+    assert "NAME=VALUE" in typed("user", "edit", somebody, "--claim", "locale").refused()
+    assert "a claim is one of" in typed("user", "edit", somebody, "--claim", "sub=1").refused()
+    assert "a birthdate reads" in typed("user", "edit", somebody, "--claim", "birthdate=May").refused()
+
+
 def test_the_last_administrator_stays(tmp_path: Path) -> None:
     running = Running(tmp_path / "data")
     asyncio.run(prepare(load(environ=running.env)))

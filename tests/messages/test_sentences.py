@@ -20,6 +20,7 @@ from gatehouse.api.http import response
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import Need, PasswordProblem
 from gatehouse.management.activity_log import Way
+from gatehouse.management.client_recipes import RECIPES
 from gatehouse.management.default_menus import default_menus
 from gatehouse.messages import in_language, languages, message, section, sentences
 from gatehouse.settings.settings import setting_fields
@@ -39,6 +40,7 @@ NAMED: dict[str, Iterable[str]] = {
     "needs": {need.name.lower() for need in Need},
     "passwords": {problem.name.lower() for problem in PasswordProblem},
     "settings": {f"GATEHOUSE_{field.name.upper()}" for field in setting_fields()},
+    "recipes": set(RECIPES),
     "events": set(Event),
     "operators": set(Way),
     "menus": {menu.name for menu in default_menus(0) if menu.type is not MenuType.BUTTON},

@@ -121,6 +121,22 @@ async def test_the_state_of_a_newer_release_is_refused(own_server: PostgresServe
 
 
 @pytest.mark.full
+async def test_functions_that_a_release_adds_come_to_the_tables_of_an_earlier_one(own_server: PostgresServer) -> None:
+    await asyncio.to_thread(own_server.create, "earlier", migrated=False)
+    state = PostgresState(own_server.url("earlier"))
+    await state.open_session(session(), 50)
+    await state.close()
+    connection = await asyncpg.connect(own_server.url("earlier"))
+    [[functions]] = await connection.fetch("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'gatehouse_state_%'")
+    await connection.execute(f"DROP FUNCTION {functions}.touch_session")
+    await connection.execute(f"ALTER SCHEMA {functions} RENAME TO gatehouse_state_00000000")
+    await connection.close()
+    state = PostgresState(own_server.url("earlier"))
+    assert await state.touch_session(session().id, NOW, NOW) == session()
+    await state.close()
+
+
+@pytest.mark.full
 @pytest.mark.usefixtures("service_limits")
 async def test_a_kill_of_the_server_loses_nothing_but_rates(
     own_server: PostgresServer, own_state: PostgresState

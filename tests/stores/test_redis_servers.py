@@ -195,6 +195,7 @@ async def test_every_key_has_an_expiry(redis_server: Redis) -> None:
     state = RedisState(redis_server.emptied(63))
     await state.open_session(session(7), 50)
     await state.rotate_session(session(7).id, 1, NOW, NOW + 5)
+    await state.touch_session(session(7).id, NOW, NOW + 7)
     await state.raise_epochs([7, 8], NOW)
     await state.use_captcha(b"x", int(NOW) + 5, NOW)
     await state.rate_limit("k", Rate(5, 60), NOW)
@@ -260,6 +261,8 @@ async def test_a_cluster_spreads_users_over_its_servers(cluster: list[RedisServe
     await state.raise_epochs(users, NOW)
     for user in users:
         assert await state.session_status(session(user).id) == (user, session(user).ends, int(NOW * 1000))
+        touched = await state.touch_session(session(user).id, NOW, session(user).ends + 1)
+        assert touched == session(user)._replace(ends=session(user).ends + 1, epoch=int(NOW * 1000))
     counts = [int(server.say("DBSIZE")[1:]) for server in cluster]
     assert min(counts) > 0
     assert await state.configuration_warnings() == []

@@ -14,9 +14,11 @@ import pytest
 
 from gatehouse.stores.state.protocol import (
     EXPIRED_KEPT_SECONDS,
+    GRANT_OWNERS,
     EndRecord,
     ReuseDetection,
     Session,
+    SessionLogin,
     State,
 )
 from gatehouse.stores.state.refresh_reuse import is_reused
@@ -62,6 +64,7 @@ async def test_an_unknown_session_is_none(state: State, unknown: str) -> None:
     await state.open_session(session(), 50)
     assert await state.session_status(unknown) is None
     assert await state.rotate_session(unknown, 1, NOW, NOW + 1) is None
+    assert await state.touch_session(unknown, NOW, NOW + 1, SessionLogin(NOW, "pwd")) is None
     assert await state.end_session(unknown) is None
 
 
@@ -137,6 +140,113 @@ async def test_many_reused_tokens_at_once_end_their_sessions(states: Opener) -> 
     assert [attempt for attempt in attempts[:20] if isinstance(attempt, Session)] == []
     assert [await nodes[0].session_status(session_id) for session_id in ids] == [None] * 20
     assert sorted(entry.session for entry in (await nodes[0].ended_sessions("", 100)).entries) == sorted(ids)
+
+
+async def test_the_reuse_of_a_grant_is_not_logged(states: Opener) -> None:
+    one, other = states(), states()
+    grant = session(user=GRANT_OWNERS + 7)._replace(generation=3)
+    await one.open_session(grant, 50)
+    attempts = await asyncio.gather(
+        *(node.rotate_session(grant.id, 1, NOW, NOW + 100, ReuseDetection(10, None)) for node in (one, other))
+    )
+    assert [attempt for attempt in attempts if attempt] == [(False, grant, True)]
+    assert await other.session_status(grant.id) is None
+    assert list((await one.ended_sessions("", 10)).entries) == []
+
+
+# A session that is used without being refreshed
+
+
+async def test_a_touch_moves_the_end_and_nothing_else(states: Opener) -> None:
+    one, other = states(), states()
+    await one.raise_epochs([7], NOW)
+    await one.open_session(session(), 50)
+    await one.open_session(session("b"), 50)
+    assert await other.session_status(session().id) == (7, NOW + 100, int(NOW * 1000))
+    touched = session()._replace(ends=NOW + 200.25, epoch=int(NOW * 1000))
+    assert await one.touch_session(session().id, NOW + 5.5, NOW + 200.25) == touched
+    assert await other.session_status(session().id) == (7, NOW + 200.25, int(NOW * 1000))
+    assert list(await other.sessions_of(7)) == [touched, session("b")._replace(epoch=int(NOW * 1000))]
+    assert list((await one.ended_sessions("", 10)).entries) == []
+
+
+@pytest.mark.parametrize(("asked", "ends"), [(NOW + 99_999, NOW + 1000), (NOW + 50, NOW + 100), (NOW, NOW + 100)])
+async def test_a_touch_goes_neither_beyond_the_latest_end_nor_back(state: State, asked: float, ends: float) -> None:
+    await state.open_session(session(), 50)
+    assert await state.touch_session(session().id, NOW + 1, asked) == session()._replace(ends=ends)
+    assert list(await state.sessions_of(7)) == [session()._replace(ends=ends)]
+
+
+@pytest.mark.parametrize("login", [None, SessionLogin(NOW + 100, "pwd")])
+async def test_a_session_that_has_ended_is_not_touched(state: State, login: SessionLogin | None) -> None:
+    await state.open_session(session(), 50)
+    assert await state.touch_session(session().id, NOW + 100, NOW + 300, login) is None
+    assert list(await state.sessions_of(7)) == [session()]
+
+
+@pytest.mark.parametrize("origin", [("192.0.2.1", "Browser/1.0 (a b)"), ("", ""), ("2001:db8::1", "/ a / b")])
+async def test_a_further_login_is_the_age_and_the_proof(state: State, origin: tuple[str, str]) -> None:
+    for before, after in product(("", "pwd", "pwd+otp"), repeat=2):
+        stored = session()._replace(proof=before, address=origin[0], agent=origin[1])
+        await state.open_session(stored, 50)
+        touched = stored._replace(opened=NOW + 7.625, proof=after, ends=NOW + 150)
+        login = SessionLogin(NOW + 7.625, after)
+        assert await state.touch_session(stored.id, NOW + 8, NOW + 150, login) == touched
+        assert list(await state.sessions_of(7)) == [touched]
+        await state.open_session(session("b", opened=NOW + 5), 50)
+        assert [one.id for one in await state.sessions_of(7)] == [session("b").id, stored.id]  # by their age
+        rotation = await state.rotate_session(stored.id, 1, NOW + 9, NOW + 160)
+        assert rotation == (True, touched._replace(generation=2, rotated=NOW + 9, ends=NOW + 160), False)
+        await state.end_sessions_of(7)
+
+
+async def test_touches_and_rotations_at_once_lose_nothing(states: Opener) -> None:
+    """Each rotation counts, each end is the latest that was asked, and the last login stands."""
+    nodes = [states(), states()]
+    await nodes[0].open_session(session(), 50)
+    for generation in range(1, 11):
+        moment = NOW + generation
+        results = await asyncio.gather(
+            *(nodes[i % 2].touch_session(session().id, moment, moment + 100 + i) for i in range(6)),
+            nodes[generation % 2].touch_session(session().id, moment, moment, SessionLogin(moment, f"p{generation}")),
+            nodes[(generation + 1) % 2].rotate_session(session().id, generation, moment, moment + 90),
+            *(nodes[i % 2].touch_session(session().id, moment, moment + 110 + i) for i in range(6)),
+        )
+        assert all(results)
+        [now] = await nodes[0].sessions_of(7)
+        assert now[2:5] == (generation + 1, moment, moment)
+        assert (now.proof, now.ends >= moment + 90) == (f"p{generation}", True)
+
+
+async def test_a_touch_does_not_bring_back_what_has_ended(states: Opener) -> None:
+    nodes = [states(), states()]
+    for number in range(20):
+        one = session(f"n{number}")
+        await nodes[0].open_session(one, 50)
+        calls = [nodes[i % 2].touch_session(one.id, NOW, NOW + 500, SessionLogin(NOW, "x")) for i in range(6)]
+        calls.insert(number % 6, nodes[number % 2].end_session(one.id, EndRecord(NOW, "logout", 7200)))
+        results = await asyncio.gather(*calls)
+        assert results[number % 6] is not None
+        assert await nodes[1].touch_session(one.id, NOW, NOW + 500) is None
+        assert await nodes[0].session_status(one.id) is None
+    assert list(await nodes[0].sessions_of(7)) == []
+
+
+async def test_the_sweep_leaves_what_a_touch_has_extended(state: State) -> None:
+    day = 86_400
+    one, other = (session(name)._replace(absolute_end=NOW + 30 * day) for name in ("touched", "left"))
+    for stored in (one, other):
+        await state.open_session(stored, 50)
+    touched = await state.touch_session(one.id, NOW + 1, NOW + 5 * day)
+    later = NOW + 100 + EXPIRED_KEPT_SECONDS + day
+    swept = list((await state.sweep(later)).sessions)
+    _, gone = await state.open_session(session("new", opened=later, ends=later + 10), 50)
+    assert [(*swept, *gone)] == [(other,)]
+    assert await state.touch_session(one.id, later, later) == touched
+    last = NOW + 5 * day + EXPIRED_KEPT_SECONDS
+    swept = list((await state.sweep(last)).sessions)
+    _, gone = await state.open_session(session("last", opened=last, ends=last + 10), 50)
+    assert one.id in {left.id for left in (*swept, *gone)}
 
 
 async def test_of_many_ends_at_once_one_gets_the_session(states: Opener) -> None:
@@ -256,6 +366,7 @@ async def test_a_state_file_of_an_earlier_release_is_brought_along(tmp_path: Pat
         before.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", session()[:9])
     state = SQLiteState(path)
     assert list(await state.sessions_of(7)) == [session()._replace(proof="")]
+    assert await state.touch_session(session().id, NOW, NOW) == session()._replace(proof="")
     assert [one.id for one in (await state.sweep(NOW + 100 + EXPIRED_KEPT_SECONDS)).sessions] == [session().id]
     await state.close()
 
@@ -281,6 +392,8 @@ async def test_a_session_is_read_again_only_after_a_commit(file_state: SQLiteSta
             assert await file_state.session_status("7-nobody") is None  # is not remembered: it may come
         return file_state.counts()["read"] - before - 10
 
+    assert [await reads(), await reads()] == [1, 0]
+    await file_state.touch_session(session("b").id, NOW, NOW + 500)
     assert [await reads(), await reads()] == [1, 0]
     await file_state.end_session(session("b").id)
     assert [await reads(), await reads()] == [1, 0]

@@ -47,6 +47,7 @@ def lines(path: Path, *rows: dict[str, Any] | str) -> Path:
 
 
 def test_json_lines_take_everything_to_another_service(lived_in: Place, tmp_path: Path) -> None:
+    lived_in.typed("user", "edit", "test", "--claim", "family_name=测试", "--claim", "address.country=CN").done()
     file = written(lived_in, "all.jsonl", "--with-hashes")
     other = Place(tmp_path / "other")
     told = brought(other, file)

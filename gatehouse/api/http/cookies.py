@@ -17,7 +17,11 @@ def cookies_of(request: Request) -> dict[str, str]:
     return found
 
 
-def set_cookie(name: str, value: str, seconds: int, *, path: str, secure: bool) -> tuple[str, str]:
-    """The header; 0 seconds remove it. Lax: the browser sends it when another site leads back to us, and only then."""
+def set_cookie(name: str, value: str, seconds: int | None, *, path: str, secure: bool) -> tuple[str, str]:
+    """The header; 0 seconds remove it, None keeps it until the browser is closed.
+
+    Lax: the browser sends it when another site leads back to us, and only then.
+    """
+    age = "" if seconds is None else f"; Max-Age={seconds}"
     flags = "; Secure" if secure else ""
-    return ("set-cookie", f"{name}={value}; Max-Age={seconds}; Path={path}; HttpOnly; SameSite=Lax{flags}")
+    return ("set-cookie", f"{name}={value}{age}; Path={path}; HttpOnly; SameSite=Lax{flags}")

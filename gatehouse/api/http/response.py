@@ -97,10 +97,10 @@ def raw_response(
     return Response(status, body, headers)
 
 
-def redirect(url: str, *extra: tuple[str, str]) -> Response:
+def redirect(url: str, *extra: tuple[str, str], status: int = 302) -> Response:
     """To a page. Addresses may hold tickets, so neither a cache nor the next page's Referer gets them."""
     headers = [("location", url), ("cache-control", "no-store"), ("referrer-policy", "no-referrer"), *extra]
-    return Response(302, b"", headers)
+    return Response(status, b"", headers)
 
 
 def language_of(accepted: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -32,7 +32,14 @@ class CaptchaData(Struct):
     captchaBase64: str
 
 
-class CaptchaEndpoint:
+class CaptchaPicture(NamedTuple):
+    id: str
+    image: str  # a data URI
+
+
+class CaptchaPictures:
+    """Draws captchas, for the API and for the pages that work without scripts."""
+
     def __init__(self, service: Service, renderer: CaptchaRenderer, metrics: Metrics) -> None:
         self._clock = service.clock
         self._challenges = service.login.captcha_challenges
@@ -40,6 +47,20 @@ class CaptchaEndpoint:
         self._renderer = renderer
         self._drawing = FairLock(CAPTCHAS_WAITING)
         self._metrics = metrics
+
+    async def draw(self, request: Request) -> CaptchaPicture:
+        self._throttle.admit_captcha(request.client.address)
+        async with self._drawing:
+            challenge = self._challenges.issue(self._clock())
+            started = perf_counter()
+            image = "data:image/png;base64," + base64.b64encode(self._renderer.render(challenge.answer)).decode()
+            self._metrics.record_captcha(perf_counter() - started)
+        return CaptchaPicture(challenge.id, image)
+
+
+class CaptchaEndpoint:
+    def __init__(self, pictures: CaptchaPictures) -> None:
+        self._pictures = pictures
 
     @Operation(
         "GET",
@@ -55,10 +76,5 @@ class CaptchaEndpoint:
         "that names it, right or wrong.",
     )
     async def captcha(self, request: Request) -> Response:
-        self._throttle.admit_captcha(request.client.address)
-        async with self._drawing:
-            challenge = self._challenges.issue(self._clock())
-            started = perf_counter()
-            image = "data:image/png;base64," + base64.b64encode(self._renderer.render(challenge.answer)).decode()
-            self._metrics.record_captcha(perf_counter() - started)
-        return success(CaptchaData(challenge.id, image, challenge.id, image), request.language)
+        picture = await self._pictures.draw(request)
+        return success(CaptchaData(*picture, *picture), request.language)

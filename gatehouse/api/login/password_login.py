@@ -82,21 +82,24 @@ class PasswordLoginEndpoint:
         },
     )
     async def login(self, request: Request) -> Response:
-        body = await request.fields(LoginBody, forms=True)
-        username = body.username.strip()
-        if not username:
-            raise FieldMissing("username")
-        if not username.isprintable():
-            raise FieldInvalid("username", "not printable")
-        answer = either("captchaCode", body.captchaCode, body.verifyCode)
-        form = LoginForm(
-            LoginName.of(username),
-            body.password,
-            either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
-            answer.strip() if answer else None,
-            body.otpCode,
-        )
+        form = login_form(await request.fields(LoginBody, forms=True))
         tokens = await self._authenticator.login(form, request.client)
         if request.is_form:  # as consoles before 4.3 log in
             await self._console_versions.remember(tokens.session, ConsoleVersion.FORM)
         return tokens_response(tokens, request.language)
+
+
+def login_form(body: LoginBody) -> LoginForm:
+    username = body.username.strip()
+    if not username:
+        raise FieldMissing("username")
+    if not username.isprintable():
+        raise FieldInvalid("username", "not printable")
+    answer = either("captchaCode", body.captchaCode, body.verifyCode)
+    return LoginForm(
+        LoginName.of(username),
+        body.password,
+        either("captchaId", body.captchaKey, body.captchaId, body.verifyCodeKey),
+        answer.strip() if answer else None,
+        body.otpCode,
+    )

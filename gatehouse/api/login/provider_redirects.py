@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gatehouse.composition import Service
 
 WARN_SECONDS = 10.0
+CONTINUE = "/oauth2/continue"  # where a login for an application comes back to
 
 
 class ProviderRedirectEndpoints:
@@ -49,11 +50,11 @@ class ProviderRedirectEndpoints:
         source = self._sources.provider(name)
         to = next(iter(request.query("to")), "")
         if source is None:
-            return self._problem(name, Problem.UNAVAILABLE)
+            return self._problem(name, Problem.UNAVAILABLE, to=to)
         try:
             departure = await self._company.begin(source, to, request.client)
         except CompanyLoginFailed as failed:
-            return self._problem(name, failed.problem)
+            return self._problem(name, failed.problem, to=to)
         return redirect(departure.url, *self._cookies.begin(departure, request))
 
     @Resource("/login/{name}/callback", methods=("GET",))
@@ -68,12 +69,13 @@ class ProviderRedirectEndpoints:
         sealed = self._cookies.read(state, request)
         done = self._cookies.end(state)
         page = "account" if self._company.is_link(sealed) else ""
+        to = self._company.return_address(sealed)
         if source is None:
-            return self._problem(name, Problem.UNAVAILABLE, done, page=page)
+            return self._problem(name, Problem.UNAVAILABLE, done, page=page, to=to)
         try:
             return redirect(await self._onward(source, sealed, query, request), done)
         except CompanyLoginFailed as failed:
-            return self._problem(name, failed.problem, done, page=page)
+            return self._problem(name, failed.problem, done, page=page, to=to)
 
     async def _onward(self, source: Source, sealed: str, query: dict[str, str], request: Request) -> str:
         outcome = await self._company.complete(source, sealed, query, request.client)
@@ -85,7 +87,7 @@ class ProviderRedirectEndpoints:
                 raise CompanyLoginFailed(Problem.NAME_TAKEN) from None
             return self._page("account", linked=source.name)
         if outcome.pending:
-            return self._page("", pending=outcome.ticket)
+            return self._page("", outcome.to, pending=outcome.ticket)
         return with_ticket(outcome.to, outcome.ticket)
 
     @Resource("/login/{name}/backchannel-logout", methods=("POST",))
@@ -123,8 +125,13 @@ class ProviderRedirectEndpoints:
             raise Missing("there is no such provider")
         return source
 
-    def _problem(self, name: str, problem: Problem, *cookies: tuple[str, str], page: str = "") -> Response:
-        return redirect(self._page(page, problem=problem, provider=name), *cookies)
+    def _problem(
+        self, name: str, problem: Problem, *cookies: tuple[str, str], page: str = "", to: str = ""
+    ) -> Response:
+        return redirect(self._page(page, to, problem=problem, provider=name), *cookies)
 
-    def _page(self, page: str, **query: str) -> str:
+    def _page(self, page: str, to: str = "", **query: str) -> str:
+        """A page of ours. The login for an application (`to` is its way back) has pages of its own."""
+        if to.startswith(f"{self._public_url}{CONTINUE}?"):
+            return f"{to}&{urlencode(query)}"
         return f"{self._public_url}/{page}?{urlencode(query)}"

@@ -59,6 +59,7 @@ class QrLoginEndpoints:
     def __init__(self, service: Service) -> None:
         self._qr = service.login.qr
         self._company = service.login.company
+        self._entry = service.sign_in.console_entry
         self._authenticator = service.authenticator
         self._default_avatar = service.settings.avatar_url
 
@@ -102,7 +103,8 @@ class QrLoginEndpoints:
         "POST",
         "/api/v1/auth/qr-code/login",
         "Exchange a confirmed ticket for tokens, once, by the browser that made it",
-        description="Also the ticket that a browser brings from a login with a provider (`/login/{name}`).",
+        description="Also the ticket that a browser brings from a login with a provider (`/login/{name}`), or from "
+        "our own page (`/oauth2/enter`).",
         public=True,
         body=QrTicketBody,
         data=TokenData,
@@ -114,6 +116,8 @@ class QrLoginEndpoints:
         factor: str | None = "qr"
         if self._company.knows(body.ticket):
             session, factor = await self._company.exchange(body.ticket, request.client)
+        elif self._entry.knows(body.ticket):
+            session, factor = await self._entry.exchange(body.ticket, request.client), "sso"
         else:
             session = await self._qr.exchange(body.ticket, request.client)
         tokens = await self._authenticator.issue(session, request.client, factor)

@@ -46,6 +46,9 @@ PAGES = {
     "/qr": "qr.html",
     "/set-password": "set-password.html",
 }
+# The plain pages of a login for applications: made anew for each request, from these (`api/oauth/flow_pages.py`).
+FLOW_LAYOUT = "flow.html"
+FLOW_PAGES = ("sign-in", "factor", "consent", "logout", "logged-out", "problem", "post")
 # Words of parts that few readers open, by their section: the pages fetch them with the part.
 PART_WORDS = {"sources": "pages_sources"}
 THEMES = ("auto", "light", "dark")
@@ -62,7 +65,8 @@ class Pages:
         self._base_path = settings.base_path
         static = sorted((resources.files(__package__) / "static").iterdir(), key=lambda file: file.name)
         files = {file.name: file.read_bytes() for file in static}
-        markup = {name: files.pop(name).decode() for name in PAGES.values()}
+        flow = (FLOW_LAYOUT, *map("flow-{}.html".format, FLOW_PAGES))
+        markup = {name: files.pop(name).decode() for name in (*PAGES.values(), *flow)}
         markup = {name: insert_links(text, settings) for name, text in markup.items()}
         words = {language: section("pages", language) for language in languages()}
         files |= {f"words/{language}.json": msgspec.json.encode(texts) for language, texts in words.items()}
@@ -75,7 +79,7 @@ class Pages:
         self._pages = {
             path: _Page(
                 {
-                    (language, theme): _variant(markup[name], language, words[language], theme, folder)
+                    (language, theme): _variant(markup[name], language, words[language], theme, f"assets/{folder}")
                     for language in languages()
                     for theme in THEMES
                 },
@@ -84,15 +88,25 @@ class Pages:
             )
             for path, name in PAGES.items()
         }
+        self.flow_templates = {
+            (name, language, theme): _variant(
+                _flow_page(markup, name), language, words[language], theme, f"../assets/{folder}"
+            )
+            for name in FLOW_PAGES
+            for language in languages()
+            for theme in THEMES
+        }
 
     def routes(self) -> Iterator[tuple[str, str, Endpoint]]:
         """Path, name and endpoint of each."""
         for path, page in self._pages.items():
             yield path, "page", _page_endpoint(page)
-        for path, file in self._assets.items():
-            yield path, "asset", _asset_endpoint(file)
         if self._base_path:
             yield "", "page", self._with_slash
+
+    def assets(self) -> Iterator[tuple[str, str, Endpoint]]:
+        for path, file in self._assets.items():
+            yield path, "asset", _asset_endpoint(file)
 
     async def _with_slash(self, _request: Request) -> Response:
         """The pages name everything by relative paths, so the first of them has to end in a slash."""
@@ -117,9 +131,14 @@ class _Page:
             self._buttons, self._files = buttons, {}
         if variant not in self._files:
             words = section("pages", variant[0])
-            text = insert_buttons(self._variants[variant], buttons, words, self._public_url)
+            text = insert_buttons(self._variants[variant], buttons, words, f"{self._public_url}/login/{{}}".format)
             self._files[variant] = StaticFile(text.encode(), ".html", cache=REVALIDATE, vary="accept-language, cookie")
         return self._files[variant]
+
+
+def _flow_page(markup: Mapping[str, str], name: str) -> str:
+    head, _, main = markup[f"flow-{name}.html"].partition("<!--main-->\n")
+    return markup[FLOW_LAYOUT].replace("<!--head-->\n", head).replace("<!--main-->\n", main)
 
 
 def _digest(files: dict[str, bytes]) -> str:
@@ -129,12 +148,12 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _variant(markup: str, language: str, words: Mapping[str, str], theme: str, folder: str) -> str:
+def _variant(markup: str, language: str, words: Mapping[str, str], theme: str, assets: str) -> str:
     tag = section("language", language)["tag"]
     markup = markup.replace('<html lang="en">', f'<html lang="{tag}" data-theme="{theme}">')
     markup = markup.replace('id="language">', f'id="language">{_language_names(language)}')
     markup = markup.replace("assets/words/en.json", f"assets/words/{language}.json")
-    markup = markup.replace('"assets/', f'"assets/{folder}/')
+    markup = markup.replace('"assets/', f'"{assets}/')
     return fill(markup, words)
 
 
@@ -153,12 +172,16 @@ def _suffix(name: str) -> str:
     return "." + name.rpartition(".")[2]
 
 
+def variant_of(request: Request) -> Variant:
+    cookies = request.header("cookie") or ""
+    wanted, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
+    language = wanted[1] if wanted and wanted[1] in languages() else request.language
+    return language, theme[1] if theme else "auto"
+
+
 def _page_endpoint(named: _Page) -> Endpoint:
     async def page(request: Request) -> Response:
-        cookies = request.header("cookie") or ""
-        wanted, theme = _LANGUAGE.search(cookies), _THEME.search(cookies)
-        language = wanted[1] if wanted and wanted[1] in languages() else request.language
-        return named.file((language, theme[1] if theme else "auto")).response_to(request)
+        return named.file(variant_of(request)).response_to(request)
 
     return page
 

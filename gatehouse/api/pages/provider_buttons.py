@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from gatehouse.auth.identity.sources import Source
 
@@ -40,16 +40,18 @@ def provider_buttons(providers: Iterable[Source]) -> tuple[ProviderButton, ...]:
     return tuple(ProviderButton(each.name, each.title, each.provider_config.icon) for each in providers)
 
 
-def insert_buttons(markup: str, buttons: tuple[ProviderButton, ...], words: Mapping[str, str], public_url: str) -> str:
+def insert_buttons(
+    markup: str, buttons: tuple[ProviderButton, ...], words: Mapping[str, str], url_of: Callable[[str], str]
+) -> str:
     """In their place; what is for buttons alone (`data-providers`) is hidden where there are none."""
     if not buttons:
         return markup.replace(" data-providers", " hidden").replace(PLACE, "")
-    return markup.replace(PLACE, "".join(_link(button, words["login.with"], public_url) for button in buttons))
+    return markup.replace(PLACE, "".join(_link(button, words["login.with"], url_of) for button in buttons))
 
 
-def _link(button: ProviderButton, label: str, public_url: str) -> str:
+def _link(button: ProviderButton, label: str, url_of: Callable[[str], str]) -> str:
     title = html.escape(button.title)
-    url = html.escape(f"{public_url}/login/{quote(button.name, safe='')}")
+    url = html.escape(url_of(quote(button.name, safe="")))
     text = label.replace("{title}", html.escape(button.title, quote=False))
     return (
         f'<a class="quiet lined" href="{url}" data-provider="{html.escape(button.name)}">{_icon(button)}'

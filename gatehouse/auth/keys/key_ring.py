@@ -3,6 +3,9 @@
 One key signs. Older ones only verify: what they signed is accepted until it expires. A
 new one is published before it signs, for longer than any node goes without reading the store and any other service
 caches the JWKS. So a rotation logs nobody out, even from one algorithm to another.
+
+Applications choose the algorithm of their ID tokens. Where it is not that of the key that signs, there is another key
+for it, of the purpose `OPENID`, which signs nothing else.
 """
 
 from __future__ import annotations
@@ -46,13 +49,13 @@ class VerificationKey(NamedTuple):
     public: PublicKey
 
 
-def new_key(secret: bytes, algorithm_name: str, now: float) -> StoredKey:
+def new_key(secret: bytes, algorithm_name: str, now: float, purpose: str = "") -> StoredKey:
     algorithm = ALGORITHMS[algorithm_name]
     kid = "-"
     while kid.startswith("-"):  # such a name could not be typed: `gatehouse key retire -x...` reads as an option
         private, public = algorithm.generate()
         kid = thumbprint(algorithm, public)
-    return StoredKey(kid, public, seal(secret, SIGNING_KEYS, kid, private), now, None, algorithm.name)
+    return StoredKey(kid, public, seal(secret, SIGNING_KEYS, kid, private), now, None, algorithm.name, purpose)
 
 
 def as_jwk(key: StoredKey) -> dict[str, str]:
@@ -85,6 +88,7 @@ class KeyRing:
         self._public: dict[str, VerificationKey] = {}
         self._jwks: list[dict[str, str]] = []
         self._signer: Signer | None = None
+        self._id_token_signers: dict[str, Signer] = {}  # by algorithm
         self.stored: Sequence[StoredKey] = ()
 
     async def load(self) -> None:
@@ -98,10 +102,19 @@ class KeyRing:
             self._public = {key.kid: _verification_key(key) for key in verifying}
             self._jwks = [as_jwk(key) for key in verifying]
             self.version += 1
-        signing = signing_key_at(verifying, now)
-        if signing is not None and (self._signer is None or self._signer.kid != signing.kid):
-            make_signer = ALGORITHMS[signing.algorithm].make_signer
-            self._signer = Signer(signing.kid, signing.algorithm, make_signer(unseal_private(self.secrets, signing)))
+        self._signer = self._signer_among([key for key in verifying if not key.purpose], now, self._signer)
+        signers = [
+            self._signer_among([key for key in verifying if key.purpose and key.algorithm == name], now, current)
+            for name, current in ((name, self._id_token_signers.get(name)) for name in ALGORITHMS)
+        ]
+        self._id_token_signers = {signer.algorithm: signer for signer in signers if signer is not None}
+
+    def _signer_among(self, keys: Sequence[StoredKey], now: float, current: Signer | None) -> Signer | None:
+        signing = signing_key_at(keys, now)
+        if signing is None or (current is not None and current.kid == signing.kid):
+            return current
+        make_signer = ALGORITHMS[signing.algorithm].make_signer
+        return Signer(signing.kid, signing.algorithm, make_signer(unseal_private(self.secrets, signing)))
 
     async def find(self, kid: str) -> VerificationKey | None:
         """The public half of a key; one that another node has just made is looked up in the store."""
@@ -122,6 +135,10 @@ class KeyRing:
         if self._signer is None:
             raise StoreUnavailable("the signing keys have not been read yet")
         return self._signer
+
+    def id_token_signer(self, algorithm: str) -> Signer | None:
+        """For the tokens of an application that wants this algorithm; None if no key for it was made yet."""
+        return self.signer if self.signer.algorithm == algorithm else self._id_token_signers.get(algorithm)
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
         return {"keys": self._jwks}

@@ -140,6 +140,11 @@ class Throttle:
         for key, rate in self._by_address("refresh", address, self._limits.refresh_address):
             await self._consume(key, rate, "failed refreshes from this address")
 
+    async def record_client_failure(self, address: str) -> None:
+        """The same for applications that are not authenticated."""
+        for key, rate in self._by_address("client", address, self._limits.refresh_address):
+            await self._consume(key, rate, "applications from this address that were not authenticated")
+
     async def admit_password_change(self, user: int) -> None:
         await self._consume(f"password|{user}", self._limits.password_user, "password changes of this user")
 
@@ -188,6 +193,8 @@ class NoLimits(Throttle):
     async def admit_to_login_total(self, *, solved: bool) -> None: ...
 
     async def record_refresh_failure(self, address: str) -> None: ...
+
+    async def record_client_failure(self, address: str) -> None: ...
 
     async def admit_password_change(self, user: int) -> None: ...
 

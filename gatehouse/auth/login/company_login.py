@@ -195,6 +195,11 @@ class CompanyLogin:
                 return await self._to_link(source, begun.link, login.person)
             return await self._arrive(source, login, begun.to, client)
 
+    def return_address(self, sealed: str) -> str:
+        """Where that login was to lead; empty for what is none."""
+        ticket = self._under_way.open(sealed)
+        return ticket.content.to if ticket else ""
+
     def is_link(self, sealed: str) -> bool:
         """Whether that login was begun to link an identity, and so on the account page."""
         ticket = self._under_way.open(sealed)
@@ -256,9 +261,7 @@ class CompanyLogin:
         attempt = await self._lockout.attempt(LoginName.of(found.user.username), client)
         attempt = attempt._replace(user=arrival.user)
         await self._lockout.raise_if_locked(attempt)
-        given = self._second_factor.read(None, typed)
-        right = await self._second_factor.check(found, given)
-        factor = await self._second_factor.require(found, given, right, attempt)
+        factor = await self._second_factor.show(found, typed, attempt)
         arrival = await self._pending_tickets.take(text, client)
         methods = (*arrival.methods, Method.CODE) if factor else arrival.methods
         shown = msgspec.structs.replace(arrival, methods=methods, factor=factor or "")
@@ -270,11 +273,11 @@ class CompanyLogin:
         """Whether a ticket is one of a login with a provider."""
         return self._complete_tickets.knows(text)
 
-    async def exchange(self, text: str, client: ClientInfo) -> tuple[Session, str]:
-        """A new session, and which factor of ours was shown."""
+    async def exchange(self, text: str, client: ClientInfo, within: Session | None = None) -> tuple[Session, str]:
+        """The session, and which factor of ours was shown. `within`: that of this browser, as at other logins."""
         async with self._throttle.admitted(client.address, TicketGone):
             arrival = await self._complete_tickets.take(text, client)
-            session, _ = await self._sessions.open(arrival.user, client, arrival.methods)
+            session = await self._sessions.log_in(arrival.user, client, arrival.methods, within)
             found = await self._recheck(arrival, session, client)
         await self._lockout.record_success(await self._lockout.attempt(LoginName.of(found.user.username), client))
         return session, arrival.factor

@@ -14,6 +14,7 @@ from gatehouse.auth.refusals import (
     CredentialsWrong,
     DirectoryPasswordExpired,
     FieldMissing,
+    PasswordShown,
     Refused,
 )
 from gatehouse.auth.sessions.amr import Method
@@ -72,7 +73,8 @@ class Login:
         self._passwords = passwords
         self._second_factor = second_factor
 
-    async def log_in(self, form: LoginForm, client: ClientInfo) -> OpenedLogin:
+    async def log_in(self, form: LoginForm, client: ClientInfo, within: Session | None = None) -> OpenedLogin:
+        """`within`: the session of this browser, which goes on if the same user logs in again."""
         code = self._second_factor.read(form.captcha_answer, form.otp_code)
         name, with_code = form.name, code.instead_of_captcha
         # Before anything else: in a flood most logins end here, and have cost nothing.
@@ -91,9 +93,11 @@ class Login:
             raise refusal
         # Taken only now, so that those whose captcha turns out wrong keep no slot from those who solved theirs.
         with self._hashes.reserve(name.key, with_code=with_code):
-            return await self._check_and_open(attempt._replace(solved=solved), form.password, code)
+            return await self._check_and_open(attempt._replace(solved=solved), form.password, code, within)
 
-    async def _check_and_open(self, attempt: Attempt, password: str, code: GivenCode) -> OpenedLogin:
+    async def _check_and_open(
+        self, attempt: Attempt, password: str, code: GivenCode, within: Session | None
+    ) -> OpenedLogin:
         found = await self._users.credentials_of(attempt.name.key)
         attempt = attempt._replace(user=found.user.id if found else None)
         await self._lockout.raise_if_locked(attempt)
@@ -109,9 +113,13 @@ class Login:
         # While this hash ran, other guesses may have locked the name. Then even the right password is refused, so
         # that parallel guesses learn no more than guesses in a row.
         await self._lockout.raise_if_locked(attempt)
-        factor = await self._second_factor.require(found, code, right_code, attempt)
+        try:
+            factor = await self._second_factor.require(found, code, right_code, attempt)
+        except CodeRequired as refusal:
+            refusal.shown = PasswordShown(found.user, check.method)
+            raise
         methods = (check.method, Method.CODE) if factor else (check.method,)
-        session, _ = await self._sessions.open(found.user.id, attempt.client, methods)
+        session = await self._sessions.log_in(found.user.id, attempt.client, methods, within)
         await self._recheck(attempt, found, password, session)
         await self._lockout.record_success(attempt)
         if check.needs_rehash:

@@ -39,7 +39,8 @@ class PasskeyLogin:
         self._sessions = sessions
         self._audit = audit
 
-    async def log_in(self, credential: dict[str, Any], client: ClientInfo) -> Session:
+    async def log_in(self, credential: dict[str, Any], client: ClientInfo, within: Session | None = None) -> Session:
+        """`within`: the session of this browser, which goes on if the same user logs in again."""
         async with self._throttle.admitted(client.address, (PasskeyRefused, TicketGone)):
             try:
                 passkey = await self._verifier.verify(credential, client)
@@ -47,7 +48,7 @@ class PasskeyLogin:
             except (PasskeyRefused, TicketGone):
                 self._audit.record(Event.LOGIN_FAILED, client, reason=LoginFailure.PASSKEY)
                 raise
-        session, _ = await self._sessions.open(passkey.user, client, [Method.PASSKEY])
+        session = await self._sessions.log_in(passkey.user, client, [Method.PASSKEY], within)
         await self._lockout.record_success(await self._lockout.attempt(LoginName.of(profile.user.username), client))
         return session
 

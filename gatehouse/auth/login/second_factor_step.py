@@ -99,6 +99,11 @@ class SecondFactor:
             self._audit.record(Event.RECOVERY_CODE_USED, attempt.client, user=found.user.id, detail={"left": left})
         return right.kind
 
+    async def show(self, found: Credentials, typed: str | None, attempt: Attempt) -> CodeKind | None:
+        """All of it where the code comes alone, after a password or a provider has shown the rest."""
+        given = self.read(None, typed)
+        return await self.require(found, given, await self.check(found, given), attempt)
+
     async def _require_enrolment(self, found: Credentials, attempt: Attempt) -> None:
         if not await self._must_enrol(found):
             return

@@ -45,9 +45,14 @@ class Tickets(Generic[T]):
         sealed = seal(self._ring.secrets[0], self._purpose, "ticket", msgspec.msgpack.encode((expires, content)))
         return Ticket(base64url(sealed), _id(sealed), expires, content)
 
-    def open(self, text: str) -> Ticket[T] | None:
+    def open(self, text: str, max_length: int = _MAX_LENGTH) -> Ticket[T] | None:
         """The ticket, or None if we did not make it for this purpose or it has expired."""
-        if len(text) > _MAX_LENGTH or not text.isascii():
+        ticket = self.open_expired(text, max_length)
+        return ticket if ticket is not None and self._clock() < ticket.expires else None
+
+    def open_expired(self, text: str, max_length: int = _MAX_LENGTH) -> Ticket[T] | None:
+        """The same, whether it has expired or not."""
+        if len(text) > max_length or not text.isascii():
             return None
         try:
             sealed = from_base64url(text)
@@ -55,7 +60,7 @@ class Tickets(Generic[T]):
         except (binascii.Error, ValueError, WrongSecret):
             return None
         expires, inner = self._decoder.decode(content)
-        return Ticket(text, _id(sealed), expires, inner) if self._clock() < expires else None
+        return Ticket(text, _id(sealed), expires, inner)
 
 
 def _id(sealed: bytes) -> str:

@@ -7,7 +7,6 @@ expires. The number may lag by `REFRESH_SECONDS`.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections import Counter
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import msgspec
 from gatehouse.auth.refusals import TooBusy, TooManyRequests
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Iterator
 
     from gatehouse.stores.state.protocol import State
@@ -36,15 +36,14 @@ WORKERS = "online"
 
 
 class Presence:
-    def __init__(self, state: State, clock: Callable[[], float]) -> None:
+    def __init__(self, state: State, clock: Callable[[], float], stopping: asyncio.Event) -> None:
         self._state = state
         self._clock = clock
         self._worker = secrets.token_hex(8)
         self._connections: Counter[int] = Counter()
         self._known = 0
         self._stale_at = 0.0
-        # Set when the worker stops: open connections would delay the stop.
-        self.stopping = asyncio.Event()
+        self.stopping = stopping  # set when the worker stops: open connections would delay the stop
 
     @contextmanager
     def connected(self, user: int) -> Iterator[None]:

@@ -30,7 +30,9 @@ from gatehouse.stores.state.protocol import (
     ReuseDetection,
     Rotation,
     Session,
+    SessionLogin,
     State,
+    is_grant,
 )
 
 if TYPE_CHECKING:
@@ -62,18 +64,27 @@ class Sessions:
         self._lifetimes = lifetimes
         self._sessions_per_user = sessions_per_user
 
-    async def open(self, user: int, client: ClientInfo, methods: Sequence[str]) -> tuple[Session, Sequence[Session]]:
+    async def open(
+        self,
+        user: int,
+        client: ClientInfo,
+        methods: Sequence[str],
+        *,
+        parent: Session | None = None,
+        session_id: str | None = None,
+    ) -> tuple[Session, Sequence[Session]]:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
-        `methods` are those that its login was proven by, see `amr.py`.
+        `methods` are those that its login was proven by, see `amr.py`. With `parent` it goes back to the login of that
+        session: it is as old, and ends no later. `session_id`: one that was chosen before.
         """
         now = self._clock()
-        absolute_end = now + self._lifetimes.absolute
+        absolute_end = parent.absolute_end if parent else now + self._lifetimes.absolute
         session = Session(
-            id=new_session_id(user),
+            id=session_id or new_session_id(user),
             user=user,
             generation=1,
-            opened=now,
+            opened=parent.opened if parent else now,
             rotated=now,
             ends=min(now + self._lifetimes.idle, absolute_end),
             absolute_end=absolute_end,
@@ -81,11 +92,22 @@ class Sessions:
             agent=client.user_agent[:USER_AGENT_MAX_LENGTH],
             proof=pack_methods(methods),
         )
-        end_record = self._new_end_record(SessionEndReason.LIMIT)
+        end_record = self._end_record_of(session.id, SessionEndReason.LIMIT)
         opened, evicted = await self._state.open_session(session, self._sessions_per_user, end_record)
         for oldest in evicted:
             self._audit_end(oldest, SessionEndReason.LIMIT if oldest.ends > now else expiry_reason(oldest), client)
         return opened, evicted
+
+    async def log_in(
+        self, user: int, client: ClientInfo, methods: Sequence[str], within: Session | None = None
+    ) -> Session:
+        """The session of a login: `within`, which goes on if it is a live one of the same user, or else a new one."""
+        if within is not None and within.user == user:
+            renewed = await self.touch(within.id, SessionLogin(self._clock(), pack_methods(methods)))
+            if renewed is not None:
+                return renewed
+        session, _ = await self.open(user, client, methods)
+        return session
 
     async def live_epoch(self, session_id: str, user: int, now: float) -> int | None:
         """The user's epoch, if this is a session of the user and has not ended.
@@ -98,10 +120,18 @@ class Sessions:
         owner, ends, epoch = session_status
         return epoch if owner == user and ends > now else None
 
+    async def touch(self, session_id: str, login: SessionLogin | None = None) -> Session | None:
+        """Extend a live session as a refresh does, because its user still uses it; None if it has ended.
+
+        With `login` the user has logged in again in it.
+        """
+        now = self._clock()
+        return await self._state.touch_session(session_id, now, now + self._lifetimes.idle, login)
+
     async def refresh(self, session_id: str, generation: int, client: ClientInfo) -> Rotation:
         """The session after this refresh; its generation is that of the token to return."""
         now = self._clock()
-        reuse = ReuseDetection(self._lifetimes.grace, self._new_end_record(SessionEndReason.REUSE))
+        reuse = ReuseDetection(self._lifetimes.grace, self._end_record_of(session_id, SessionEndReason.REUSE))
         attempt = await self._state.rotate_session(session_id, generation, now, now + self._lifetimes.idle, reuse)
         if attempt is None:
             raise RefreshTokenInvalid(RefreshFailure.NO_SESSION)
@@ -118,7 +148,7 @@ class Sessions:
         self, session_id: str, reason: SessionEndReason, client: ClientInfo, *, actor: int | None = None
     ) -> Session | None:
         """End one session; what is returned was ended by this call and by no other. `actor` is who asked for it."""
-        session = await self._state.end_session(session_id, self._new_end_record(reason))
+        session = await self._state.end_session(session_id, self._end_record_of(session_id, reason))
         if session is not None:
             self._audit_end(session, reason, client, actor)
         return session
@@ -153,12 +183,17 @@ class Sessions:
             self._audit_end(session, expiry_reason(session), ClientInfo())
         return swept.more
 
+    def _end_record_of(self, session_id: str, reason: SessionEndReason) -> EndRecord | None:
+        return None if is_grant(session_id) else self._new_end_record(reason)
+
     def _new_end_record(self, reason: SessionEndReason, *, credential_changed: bool = False) -> EndRecord:
         return EndRecord(self._clock(), reason, ENDED_KEPT_SECONDS, credential_changed)
 
     def _audit_end(
         self, session: Session, reason: SessionEndReason, client: ClientInfo, actor: int | None = None
     ) -> None:
+        if is_grant(session.id):
+            return
         self._audit.record(
             Event.SESSION_ENDED, client, user=session.user, session=session.id, actor=actor, reason=reason
         )

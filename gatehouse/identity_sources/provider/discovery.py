@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatehouse.common.jwk import ALGORITHMS
 from gatehouse.identity_sources.errors import SourceUnavailable
 from gatehouse.identity_sources.provider.http_client import check_url, shown
-from gatehouse.identity_sources.provider.keys import ALGORITHMS
 
 if TYPE_CHECKING:
     from gatehouse.identity_sources.provider.http_client import HttpClient

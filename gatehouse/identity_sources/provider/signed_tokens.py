@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jwt
 import msgspec
 
+from gatehouse.common.jwk import ALGORITHMS
 from gatehouse.identity_sources.clients import CallbackRefused
 from gatehouse.identity_sources.provider.http_client import shown
-from gatehouse.identity_sources.provider.keys import ALGORITHMS
 
 if TYPE_CHECKING:
     from gatehouse.identity_sources.provider.keys import KeySet

@@ -19,6 +19,7 @@ from gatehouse.stores.database import audit_trail, outbox
 from gatehouse.stores.database.departments import DepartmentWrites, below
 from gatehouse.stores.database.identity_sources import DIRECTORY, SourceWrites
 from gatehouse.stores.database.menus import MenuWrites
+from gatehouse.stores.database.oauth_clients import ClientWrites
 from gatehouse.stores.database.passkeys import delete_passkeys
 from gatehouse.stores.database.roles import insert_role
 from gatehouse.stores.database.row_changes import set_columns
@@ -121,7 +122,7 @@ class AccountTransactions:
         )
 
 
-class AccountTransaction(DepartmentWrites, MenuWrites, SourceWrites):
+class AccountTransaction(DepartmentWrites, MenuWrites, SourceWrites, ClientWrites):
     """One open transaction."""
 
     def __init__(self, db: AsyncConnection) -> None:

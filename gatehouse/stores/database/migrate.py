@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
 
-HEAD = "0004"
+HEAD = "0005"
 # Any number will do, as long as every release of Gatehouse uses the same one.
 ADVISORY_LOCK = 7_267_801
 

@@ -32,7 +32,9 @@ class ProviderSessions:
         self._database = database
 
     async def add(self, new: ProviderSession) -> None:
+        """In place of the one before, where somebody has logged in again in the same session."""
         async with self._database.writing() as db:
+            await db.execute(delete(provider_sessions).where(provider_sessions.c.session == new.session))
             await db.execute(insert(provider_sessions).values(**asdict(new)))
 
     async def of_session(self, session: str) -> ProviderSession | None:

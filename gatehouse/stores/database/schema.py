@@ -5,6 +5,8 @@ A new column needs a migration in `migrations/versions/`; one of users also a pl
 
 from __future__ import annotations
 
+import time
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -66,6 +68,9 @@ users = Table(
     Column("email", String(254), nullable=False, server_default=""),
     # Off: only a passkey logs this user in.
     Column("password_login", Boolean, nullable=False, server_default=true()),
+    # What only applications read: JSON with claims of OpenID that have no column here, and when the user last changed.
+    Column("claims", Text),
+    Column("changed", Float(53), onupdate=time.time),
     # What the console's search reads, instead of whole rows with their hashes.
     Index("ix_users_search", "name_key", "nickname", "mobile", "enabled", "department", "created"),
     Index("ix_users_created", "created"),
@@ -151,6 +156,8 @@ signing_keys = Table(
     Column("created", Float(53), nullable=False),
     # From when on the key signs nothing more; what it signed before is still accepted.
     Column("retired", Float(53)),
+    # Empty: it signs access tokens; "openid": ID tokens of applications that want its algorithm.
+    Column("purpose", String(16), nullable=False, server_default=""),
 )
 
 service_keys = Table(
@@ -293,6 +300,56 @@ provider_sessions = Table(
     Index("ix_provider_sessions_source_sid", "source", "sid"),
 )
 
+# Applications that people log in to with their account here.
+oauth_clients = Table(
+    "oauth_clients",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("client_id", String(64), nullable=False, unique=True),
+    Column("name", String(64), nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("config", Text, nullable=False),  # JSON, see `auth/oauth/definitions.py`
+    Column("created", Float(53), nullable=False),
+    Column("changed", Float(53), nullable=False),
+    # Grants and audit events refer to the number.
+    sqlite_autoincrement=True,
+)
+
+# Two are valid while one replaces the other.
+oauth_client_secrets = Table(
+    "oauth_client_secrets",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("client", ForeignKey("oauth_clients.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("hint", String(8), nullable=False),  # its last characters, for people
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53)),
+)
+
+# What hangs on a browser session and dies with it: the tokens of an application, or a console that it has opened.
+grants = Table(
+    "grants",
+    metadata,
+    Column("id", String(64), primary_key=True),  # also of a row in state, see `auth/oauth/grants.py`
+    Column("session", String(64), nullable=False, index=True),
+    Column("user", Id, nullable=False, index=True),  # may be deleted: the application is told of it afterwards
+    Column("client", ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True),  # empty: a console
+    Column("scopes", String(255), nullable=False),
+    Column("claims", String(255), nullable=False, server_default=""),  # asked for by name, beside those of the scopes
+    Column("created", Float(53), nullable=False, index=True),
+)
+
+# What a user has allowed an application that is not the company's own.
+consents = Table(
+    "consents",
+    metadata,
+    Column("user", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("client", ForeignKey("oauth_clients.id", ondelete="CASCADE"), primary_key=True, index=True),
+    Column("scopes", String(255), nullable=False),
+    Column("given", Float(53), nullable=False),
+)
+
 # What must still happen after a commit, written in the transaction that causes it. A row goes when it has happened.
 outbox = Table(
     "outbox",
@@ -304,6 +361,9 @@ outbox = Table(
     # When it may be tried next. Empty: it was given up.
     Column("due", Float(53), index=True),
     Column("attempts", Integer, nullable=False, server_default="0"),
+    # Who it is for, if somebody else: what one of them does not take holds up nobody else's.
+    Column("recipient", String(64), index=True),
+    Column("problem", String(255)),  # of the last attempt
     sqlite_autoincrement=True,
 )
 

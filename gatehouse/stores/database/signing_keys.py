@@ -25,6 +25,10 @@ class StoredKey:
     created: float
     signs_until: float | None  # stored as `retired`; None for the newest
     algorithm: str = "EdDSA"
+    purpose: str = ""  # empty: all that we sign; or `OPENID`
+
+
+OPENID = "openid"  # ID tokens and logout tokens of applications that want another algorithm
 
 
 class Keys:
@@ -35,7 +39,10 @@ class Keys:
         """Oldest first."""
         async with self._database.reading() as db:
             rows = (await db.execute(select(signing_keys).order_by(signing_keys.c.created))).all()
-        return [StoredKey(row.kid, row.public, row.sealed, row.created, row.retired, row.algorithm) for row in rows]
+        return [
+            StoredKey(row.kid, row.public, row.sealed, row.created, row.retired, row.algorithm, row.purpose)
+            for row in rows
+        ]
 
     async def add(self, key: StoredKey) -> None:
         async with self._database.writing() as db:
@@ -56,6 +63,11 @@ class Keys:
                 return False
             await _insert(db, new)
         return True
+
+    async def retire(self, kid: str, at: float) -> None:
+        """Without a successor."""
+        async with self._database.writing() as db:
+            await db.execute(update(signing_keys).where(signing_keys.c.kid == kid).values(retired=at))
 
     async def reseal(self, sealed: dict[str, bytes]) -> None:
         """Replace the sealed form of every key at once."""
@@ -80,5 +92,6 @@ async def _insert(db: AsyncConnection, key: StoredKey) -> None:
             sealed=key.sealed,
             created=key.created,
             retired=key.signs_until,
+            purpose=key.purpose,
         )
     )

@@ -49,6 +49,8 @@ class User:
     gender: int = 0  # 1 male, 2 female, 0 unknown
     mobile: str = ""
     email: str = ""
+    claims: str | None = None  # JSON: `auth/oauth/standard_claims.py`
+    changed: float | None = None  # None: not since it was added
 
 
 class Credentials(NamedTuple):
@@ -72,6 +74,7 @@ class NewUser:
     gender: int = 0
     mobile: str = ""
     email: str = ""
+    claims: str | None = None
 
 
 class UserChange(RowChange, frozen=True, kw_only=True):
@@ -85,6 +88,7 @@ class UserChange(RowChange, frozen=True, kw_only=True):
     gender: int | UnsetType = UNSET
     mobile: str | UnsetType = UNSET
     email: str | UnsetType = UNSET
+    claims: str | UnsetType | None = UNSET
 
 
 class RoleDataScope(NamedTuple):

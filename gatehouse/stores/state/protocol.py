@@ -25,6 +25,9 @@ EXPIRED_KEPT_SECONDS = 86400
 # process caches a profile, so that an epoch which starts again at 0 is never taken for an older 0.
 EPOCH_KEPT_SECONDS = 86400
 
+# An application's grant is rotated as a session is, in a row of its own under this number plus its user's: so none of
+# the operations over a user's sessions meets one.
+GRANT_OWNERS = 2**62
 
 # The log of ended sessions holds at most this many; the oldest are dropped, and readers who missed them are told so.
 ENDED_SESSIONS_MAX = 200_000
@@ -47,6 +50,19 @@ class Session(NamedTuple):
     agent: str
     proof: str = ""  # the methods of the login, see `auth/sessions/amr.py`; empty if 0.1.0 has opened it
     epoch: int = 0  # of the user, read in the same step
+
+
+class SessionLogin(NamedTuple):
+    """A further login in a session that goes on: when it was, and by which methods."""
+
+    opened: float
+    proof: str
+
+
+def is_grant(session_id: str) -> bool:
+    """Whether this is a grant's row; its end is neither logged nor audited, because its session's is."""
+    owner = session_id.partition("-")[0]
+    return owner.isdecimal() and int(owner) >= GRANT_OWNERS
 
 
 # What every request asks about its session: the user, the end, the user's epoch. Every request reads it, so it is a
@@ -81,7 +97,7 @@ class ReuseDetection(NamedTuple):
     """A refresh token counts as reused (`refresh_reuse.is_reused`) by this grace window; how the end is recorded."""
 
     grace: float
-    end_record: EndRecord
+    end_record: EndRecord | None
 
 
 class EndedLogEntry(NamedTuple):
@@ -158,6 +174,16 @@ class State(Protocol):
 
         The new end is `ends` or the session's absolute end, whichever is earlier. None: no such session.
         With `reuse`, a session whose token was reused is ended in the same step.
+        """
+        ...
+
+    async def touch_session(
+        self, session_id: str, now: float, ends: float, login: SessionLogin | None = None
+    ) -> Session | None:
+        """Extend a session that is live at `now` without rotating it; None if there is none, or it has expired.
+
+        The new end is `ends` or the session's absolute end, whichever is earlier, but never earlier than it was.
+        With `login` the session is as old and as proven as that.
         """
         ...
 

@@ -9,10 +9,12 @@ const STALE = 100_000;
 
 const button = document.getElementById("captcha-reload");
 const image = document.getElementById("captcha-image");
-const input = document.getElementById("captcha");
+const input = document.querySelector("#captcha, #captchaCode");
+// A plain form brings a picture, and sends its id along.
+const field = document.getElementById("captchaId");
 
-let id = "";
-let since = 0;
+let id = field?.value ?? "";
+let since = id ? Date.now() : 0;
 /** @type {Promise<boolean> | null} */
 let loading = null;
 
@@ -31,6 +33,7 @@ async function load() {
   try {
     const data = await call("GET", "auth/captcha");
     id = data.captchaId;
+    if (field) field.value = id;
     image.src = data.captchaBase64;
     since = Date.now();
     return true;
@@ -51,7 +54,9 @@ async function retry(key) {
   input.focus();
 }
 
-async function byHand() {
+/** @param {Event} event */
+async function byHand(event) {
+  event.preventDefault();
   clear(input);
   if (await reload()) input.focus();
 }

@@ -88,7 +88,7 @@ export async function switchLanguage() {
   setCookie("gatehouse_language", wanted);
   document.documentElement.lang = TAGS[wanted];
   for (const name of names) name.hidden = name.lang !== TAGS[following(wanted)];
-  for (const element of document.querySelectorAll("[data-t]")) {
+  for (const element of document.querySelectorAll('[data-t]:not([data-t=""])')) {
     element.textContent = word(element.dataset.t ?? "", values.get(element) ?? element.dataset);
   }
   for (const [name, attribute] of Object.entries(ATTRIBUTES)) {

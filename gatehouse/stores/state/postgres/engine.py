@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gatehouse.common.parsing import Rate
     from gatehouse.messages import Message
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionLogin, SessionStatus
 
 SWEEP_BATCH = 500
 # Epochs that are raised in one statement.
@@ -67,6 +67,16 @@ class PostgresState:
         asked = (session_id, generation, now, ends, reuse.grace if reuse else None)
         for _, rotated, was_reused, *session in await self._run(sql.ROTATE_SESSION, *asked, *record):
             return Rotation(rotated, Session._make(session), was_reused)
+        return None
+
+    async def touch_session(
+        self, session_id: str, now: float, ends: float, login: SessionLogin | None = None
+    ) -> Session | None:
+        if not _is_valid_id(session_id):
+            return None
+        asked = (session_id, now, ends, *(login or (None, None)))
+        for _, *session in await self._run(sql.TOUCH_SESSION, *asked):
+            return Session._make(session)
         return None
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:

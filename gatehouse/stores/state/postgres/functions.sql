@@ -131,6 +131,18 @@ BEGIN
   );
 END $$;
 
+-- Extend a session that lives, without rotating it. `new_opened` and `new_proof` are those of a further login, or null.
+CREATE FUNCTION touch_session(
+  session_id text, moment double precision, new_ends double precision, new_opened double precision, new_proof text
+) RETURNS SETOF sessions LANGUAGE sql AS $$
+  UPDATE sessions s
+  SET ends = greatest(s.ends, least(new_ends, s.latest)),
+      day = floor(greatest(s.ends, least(new_ends, s.latest)) / 86400),
+      opened = coalesce(new_opened, s.opened), proof = coalesce(new_proof, s.proof)
+  WHERE s.id = session_id AND s.ends > moment
+  RETURNING s.*;
+$$;
+
 -- Count one event against a rate: `gcra` of limit_rules.py; a property test holds the two together.
 CREATE FUNCTION rate_limit(
   name bytea, moment double precision, emission_interval double precision, span double precision
@@ -168,7 +180,7 @@ END $$;
 CREATE TYPE rotation AS (ordinal integer, rotated_now boolean, was_reused boolean, session sessions);
 
 -- Rotate sessions. Those whose token was reused end together, after all others were rotated: the log is locked after the
--- sessions.
+-- sessions. Without a reason the end is not logged.
 CREATE FUNCTION rotate_sessions(
   ids text[], generations bigint[], moments double precision[], new_ends double precision[],
   graces double precision[], reasons text[], lifetimes integer[], max_entries integer
@@ -185,7 +197,8 @@ BEGIN
   reused := ARRAY(SELECT d.ordinal FROM unnest(done) AS d WHERE d.was_reused ORDER BY d.ordinal);
   IF cardinality(reused) > 0 THEN
     PERFORM end_sessions(
-      ARRAY(SELECT ids[p] FROM unnest(reused) AS p), ARRAY(SELECT moments[p] FROM unnest(reused) AS p),
+      ARRAY(SELECT ids[p] FROM unnest(reused) AS p),
+      ARRAY(SELECT CASE WHEN reasons[p] IS NOT NULL THEN moments[p] END FROM unnest(reused) AS p),
       ARRAY(SELECT reasons[p] FROM unnest(reused) AS p), ARRAY(SELECT lifetimes[p] FROM unnest(reused) AS p),
       max_entries
     );

@@ -48,6 +48,13 @@ ROTATE_SESSION = Statement(
     " LATERAL (SELECT (done.session).*) AS s WHERE s.id IS NOT NULL",
     batched=True,
 )
+TOUCH_SESSION = Statement(
+    f"SELECT asked.ordinal, {_SESSION}"
+    " FROM unnest($1::text[], $2::float8[], $3::float8[], $4::float8[], $5::text[]) WITH ORDINALITY"
+    " AS asked (id, moment, ends, opened, proof, ordinal),"
+    " LATERAL touch_session(asked.id, asked.moment, asked.ends, asked.opened, asked.proof) AS s",
+    batched=True,
+)
 # Asked twice for the same session, the first gets it.
 END_SESSION = Statement(
     f"SELECT asked.ordinal, {_SESSION} FROM end_sessions($1, $2, $3, $4, ($5::integer[])[1]) AS s"

@@ -61,13 +61,14 @@ if TYPE_CHECKING:
 
     from gatehouse.common.parsing import Rate
     from gatehouse.messages import Message
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionLogin, SessionStatus
 
 # Epochs that are raised in one pipeline.
 EPOCH_BATCH = 1_000
 
 _OPEN_SESSION = Script("common/record_ended", "open_session")
 _ROTATE_SESSION = Script("common/record_ended", "rotate_session")
+_TOUCH_SESSION = Script("touch_session")
 _END_SESSION = Script("common/record_ended", "end_session")
 _END_SESSIONS = Script("common/record_ended", "end_sessions")
 _RAISE_EPOCH = Script("raise_epoch")
@@ -134,6 +135,14 @@ class RedisState:
         if reuse is not None and rotation.was_reused:
             await self._ended_log.append_separately([rotation.session], reuse.end_record)
         return rotation
+
+    async def touch_session(
+        self, session_id: str, now: float, ends: float, login: SessionLogin | None = None
+    ) -> Session | None:
+        replaced = (repr(login.opened), login.proof) if login else ()
+        asked = (session_id, repr(now), repr(ends), EXPIRED_KEPT_SECONDS, *replaced)
+        found = await self._run(_TOUCH_SESSION, (user_key(session_id.partition("-")[0]),), *asked)
+        return unpack_session(session_id, *found) if found else None
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         keys = (user_key(session_id.partition("-")[0]), *self._ended_log.keys)

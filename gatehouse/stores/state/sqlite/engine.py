@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from gatehouse.common.parsing import Rate
     from gatehouse.messages import Message
-    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionStatus
+    from gatehouse.stores.state.protocol import EndedLogPage, EndRecord, ReuseDetection, SessionLogin, SessionStatus
 
 SWEEP_BATCH = 500
 # Sessions whose status is cached. A commit invalidates all of them, so there is no point in more.
@@ -57,6 +57,10 @@ _OLDEST = f"SELECT {_WITH_EPOCH} FROM sessions WHERE user = ? AND id != ? ORDER 
 _ROTATE = (
     "UPDATE sessions SET generation = generation + 1, rotated = ?2, ends = min(?3, latest)"  # noqa: S608
     f" WHERE id = ?1 AND generation = ?4 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
+)
+_TOUCH = (
+    "UPDATE sessions SET ends = max(ends, min(?3, latest)), opened = coalesce(?4, opened), proof = coalesce(?5, proof)"  # noqa: S608
+    f" WHERE id = ?1 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"
 )
 # `gcra` of limit_rules.py in one statement, which changes nothing if the event exceeds the rate. A rate allows at
 # least one event, so a key that is not there needs no look.
@@ -134,11 +138,9 @@ class SQLiteState:
     ) -> Rotation | None:
         def work(db: apsw.Connection) -> Rotation | None:
             # One statement in the usual case: each one hands the interpreter's lock back and forth.
-            for *rotated, day in db.execute(_ROTATE, (session_id, now, ends, generation)).fetchall():
-                session = Session._make(rotated)
-                if day != day_of(session.ends):
-                    db.execute("UPDATE sessions SET day = ? WHERE id = ?", (day_of(session.ends), session_id))
-                return Rotation(did_rotate=True, session=session)
+            rotated = _extend(db, _ROTATE, (session_id, now, ends, generation))
+            if rotated is not None:
+                return Rotation(did_rotate=True, session=rotated)
             for row in db.execute(_READ, (session_id,)).fetchall():
                 session = Session._make(row)
                 was_reused = reuse is not None and is_reused(session, generation, now, reuse.grace)
@@ -148,6 +150,12 @@ class SQLiteState:
             return None
 
         return await self._writer.write(work)
+
+    async def touch_session(
+        self, session_id: str, now: float, ends: float, login: SessionLogin | None = None
+    ) -> Session | None:
+        values = (session_id, now, ends, *(login or (None, None)))
+        return await self._writer.write(lambda db: _extend(db, _TOUCH, values))
 
     async def end_session(self, session_id: str, end_record: EndRecord | None = None) -> Session | None:
         def work(db: apsw.Connection) -> Session | None:
@@ -339,6 +347,16 @@ class SQLiteState:
 
 def _of_user(db: apsw.Connection, user: int) -> list[Session]:
     return [Session._make(row) for row in db.execute(_OF_USER, (user,))]
+
+
+def _extend(db: apsw.Connection, sql: str, values: Sequence[apsw.SQLiteValue]) -> Session | None:
+    """Run a statement that moves the end of a session; the session, unless it was left as it is."""
+    for *row, day in db.execute(sql, values).fetchall():
+        session = Session._make(row)
+        if day != day_of(session.ends):
+            db.execute("UPDATE sessions SET day = ? WHERE id = ?", (day_of(session.ends), session.id))
+        return session
+    return None
 
 
 def _count(db: apsw.Connection, key: str, rate: Rate, now: float) -> float:
