@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -27,7 +28,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def person(running: Running) -> str:
-    return add_person(running, "--role", "ADMIN")
+    """With what Gitea and Keycloak want to know of their users; they would ask for what is missing."""
+    email = f"{secrets.token_hex(4)}@example.org"
+    return add_person(running, "--role", "ADMIN", "--nickname", "Anna Person", "--email", email)
 
 
 @pytest.fixture

@@ -33,8 +33,9 @@ def home(page: Page, gitea: Party, person: str) -> Page:
 
 
 def test_a_login_makes_the_user_with_the_rights_of_the_role(home: Page, gitea: Party, person: str) -> None:
-    home.goto(f"{gitea.url}/user/settings/account")
-    expect(home.get_by_text(f"{person}@")).to_be_visible()
+    home.goto(f"{gitea.url}/user/settings")
+    expect(home.get_by_label("Username")).to_have_value(person)
+    expect(home.get_by_label("Full Name")).to_have_value("Anna Person")
     answer = home.goto(f"{gitea.url}/-/admin")
     assert answer is not None
     assert answer.ok, "an administrator here is one there"
