@@ -76,7 +76,7 @@ MODE = console
         )
         self._run("migrate")
         _, _, pasted = shell.partition("\n")
-        program, *words = shlex.split(pasted)
+        program, *words = shlex.split(pasted.replace("\\\n", ""))
         assert program == "gitea"
         self._run(*words)
 
