@@ -137,7 +137,7 @@ def test_a_sentence_is_given_the_values_that_it_names() -> None:
 def test_every_word_of_the_pages_is_used_and_every_used_one_is_there() -> None:
     words, used = {**section("pages"), **section("pages_sources")}, set()
     assert len(words) == len(section("pages")) + len(section("pages_sources")), "each in one of them"
-    for file in (*STATIC.glob("*.html"), *STATIC.glob("*.js")):
+    for file in (*STATIC.glob("*.html"), *STATIC.glob("*.js"), *(PACKAGE / "api/oauth").glob("*.py")):
         text = file.read_text()
         used |= set(re.findall(r'data-t(?:-\w+)?="([\w.]+)"', text))
         used |= {key for key in words if f'"{key}"' in text}
@@ -145,6 +145,7 @@ def test_every_word_of_the_pages_is_used_and_every_used_one_is_there() -> None:
     made_up = {key for key in words if re.fullmatch(r"[ABC]\d{4}", key)}
     made_up |= {"offline", "login.ended", "login.left", "login.with", "docs.required", "docs.either"}
     put_together = ("part.", "check.", "reason.", "detail.", "scope.", "login.problem.", "identities.problem.")
+    put_together += ("flow.problem.", "flow.scope.")
     made_up |= {key for key in words if key.startswith(put_together)}
     made_up |= {key for key in words if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
     made_up |= {key for key in words if key.startswith(("field.", "kind.", "step.", "arrival.", "table.", "sync."))}
