@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.administration.applications import ApplicationEndpoints
 from gatehouse.api.administration.directory_sync import DirectorySyncEndpoint
 from gatehouse.api.administration.identity_sources import IdentitySourceEndpoints
 from gatehouse.api.administration.lockouts import LockoutEndpoints
@@ -96,6 +97,7 @@ CONSOLE: EndpointClasses = (
     IdentitySourceEndpoints,
     DirectorySyncEndpoint,
     UserIdentityEndpoints,
+    ApplicationEndpoints,
 )
 
 

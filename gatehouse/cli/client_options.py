@@ -28,9 +28,12 @@ _OPTIONS: list[Callable[[Any], Any]] = [
     click.option("--name", help="The name that people see.  [default: CLIENT_ID]"),
     click.option("--url", metavar="URL", help="Where people open it."),
     _many("--redirect-uri", "redirect_uris", "URL", "Where people come back to, exactly as it is sent"),
-    _many("--post-logout-uri", "post_logout_redirect_uris", "URL", "Where people may be sent after a logout"),
+    _many("--post-logout-redirect-uri", "post_logout_redirect_uris", "URL", "Where people may be sent after a logout"),
     click.option(
-        "--backchannel-uri", "backchannel_logout_uri", metavar="URL", help="Where it is told that a session ended."
+        "--backchannel-logout-uri",
+        "backchannel_logout_uri",
+        metavar="URL",
+        help="Where it is told that a session ended.",
     ),
     _many("--role", "roles", "CODE", "Who may use it: holders of this role", "everybody"),
     _many("--scope", "scopes", "SCOPE", "What it may ask for", " ".join(Scope)),

@@ -65,10 +65,13 @@ class ClientChanges:
             raise Missing(f"there is no application {client_id!r}")
         return found
 
-    async def valid_secrets(self, client: int) -> list[ClientSecret]:
-        """The newest last."""
-        now = self._changes.now
-        return [each for each in await self._store.secrets_of(client) if _is_valid(each, now)]
+    async def valid_secrets(self) -> dict[int, list[ClientSecret]]:
+        """By the number of their application, the newest last."""
+        found: dict[int, list[ClientSecret]] = {}
+        for each in await self._store.secrets():
+            if _is_valid(each, self._changes.now):
+                found.setdefault(each.client, []).append(each)
+        return found
 
     async def add(self, actor: Actor, client_id: str, draft: ClientDraft) -> str | None:
         """Returns its secret, if it is to have one."""
