@@ -13,6 +13,7 @@ from gatehouse.auth.oauth.session_ends import SessionEnds
 from gatehouse.common.form_post import FormPost
 
 if TYPE_CHECKING:
+    from gatehouse.auth.keys.key_rotation import KeyRotation
     from gatehouse.auth.oauth.clients import Clients
     from gatehouse.auth.sessions.ended_sessions_feed import EndedSessionsFeed
     from gatehouse.composition.shared_parts import SharedParts
@@ -22,7 +23,9 @@ LOGOUT_SECONDS = 5.0  # that an application has to take a logout token
 
 
 class OAuthParts:
-    def __init__(self, shared: SharedParts, clients: Clients, ended_sessions: EndedSessionsFeed) -> None:
+    def __init__(
+        self, shared: SharedParts, clients: Clients, keys: KeyRotation, ended_sessions: EndedSessionsFeed
+    ) -> None:
         settings, stores, clock, ring = shared.settings, shared.stores, shared.clock, shared.key_ring
         self.clients = clients
         self.codes = AuthorizationCodes(ring, stores.state, clock)
@@ -42,7 +45,7 @@ class OAuthParts:
             clients=stores.oauth_clients,
             outbox=shared.outbox,
             post=self.form_post,
-            ring=ring,
+            keys=keys,
             audit=shared.audit,
             clock=clock,
             issuer=settings.public_url,

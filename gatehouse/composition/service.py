@@ -77,7 +77,7 @@ class Service(SharedParts):
             directory_recheck=self.identity.recheck,
         )
         self.feeds = FeedParts(self)
-        self.oauth = OAuthParts(self, clients, self.feeds.ended_sessions)
+        self.oauth = OAuthParts(self, clients, self.key_rotation, self.feeds.ended_sessions)
         self.sign_in = SignInParts(self, self.oauth, self.authenticator)
         self.applications = ApplicationParts(
             self,

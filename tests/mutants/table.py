@@ -344,8 +344,8 @@ PROOFS_AND_TRACES = (
     Mutant(
         "what state could not be told is delivered later",
         "gatehouse/auth/outbox.py",
-        "        await self._kinds[delivery.kind](delivery)\n        await self._store.remove(delivery.id)\n",
-        "        await self._store.remove(delivery.id)\n        await self._kinds[delivery.kind](delivery)\n",
+        "        await self._kinds[delivery.kind](delivery)\n        await self._store.remove(delivery)\n",
+        "        await self._store.remove(delivery)\n        await self._kinds[delivery.kind](delivery)\n",
         (f"{OUTBOX_TESTS}::test_a_change_while_state_is_full_is_recorded_and_takes_effect_when_it_is_back",),
     ),
     Mutant(

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gatehouse.auth.audit import Audit
-    from gatehouse.auth.keys.key_ring import KeyRing, Signer
+    from gatehouse.auth.keys.key_ring import Signer
+    from gatehouse.auth.keys.key_rotation import KeyRotation
     from gatehouse.auth.outbox import Outbox
     from gatehouse.stores.database.grants import GrantStore
     from gatehouse.stores.database.oauth_clients import ClientStore, StoredClient
@@ -69,7 +70,7 @@ class BackchannelLogout:
         clients: ClientStore,
         outbox: Outbox,
         post: Post,
-        ring: KeyRing,
+        keys: KeyRotation,
         audit: Audit,
         clock: Callable[[], float],
         issuer: str,
@@ -78,7 +79,7 @@ class BackchannelLogout:
         self._clients = clients
         self._outbox = outbox
         self._post = post
-        self._ring = ring
+        self._keys = keys
         self._audit = audit
         self._clock = clock
         self._issuer = issuer
@@ -108,7 +109,7 @@ class BackchannelLogout:
         config = _config(client)
         if client is None or not config.backchannel_logout_uri:
             return
-        token = self.logout_token(notice, client, id_token_signer(self._ring, config.id_token_alg))
+        token = self._logout_token(notice, client, await self._keys.ensure(config.id_token_alg))
         try:
             status = await self._post.post(config.backchannel_logout_uri, {"logout_token": token})
         except PostFailed as problem:
@@ -120,7 +121,7 @@ class BackchannelLogout:
             Event.APPLICATION_LOGGED_OUT, ClientInfo(), user=notice.user, session=notice.session, detail=detail
         )
 
-    def logout_token(self, notice: LogoutNotice, client: StoredClient, signer: Signer) -> str:
+    def _logout_token(self, notice: LogoutNotice, client: StoredClient, signer: Signer) -> str:
         now = int(self._clock())
         claims = {
             "iss": self._issuer,
@@ -137,7 +138,3 @@ class BackchannelLogout:
 
 def _config(client: StoredClient | None) -> LogoutConfig:
     return msgspec.json.decode(client.config, type=LogoutConfig) if client else LogoutConfig()
-
-
-def id_token_signer(ring: KeyRing, algorithm: str) -> Signer:  # noqa: ARG001 - until the ring has keys of several kinds
-    return ring.signer

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import State
 
 LEASE_SECONDS = 5.0
+LOOK_SECONDS = 10.0
 POSITION_TTL = 30 * 86_400
 SCAN_SECONDS = 3600
 BATCH = 200
@@ -64,14 +65,22 @@ class SessionEnds:
         self._clock = clock
         self._worker = secrets.token_hex(8)
         self._renew_at = 0.0  # the lease of this worker
+        self._look_at = 0.0  # whether there are grants by now
         self._followed: str | None = None  # up to here nothing is left to do
 
     async def follow(self) -> None:
-        """Deal with what has ended since the last time. Asked often: one read if there is nothing."""
-        newest = await self._state.ended_position()
+        """Deal with what has ended since the last time. Asked often: one read if there is nothing, none without grants.
+
+        Of the first grant the worker that has written it knows at once, the others a little later.
+        """
+        now = self._clock()
+        if not self._grants.seen and now >= self._look_at:
+            self._look_at = now + LOOK_SECONDS
+            await self._grants.any()
+        newest = await self._state.ended_position() if self._grants.seen else self._followed
         if newest == self._followed:
             return
-        position = await self._state.value(_POSITION, self._clock())
+        position = await self._state.value(_POSITION, now)
         if position is not None and position.partition(":")[2] == newest:
             self._followed = newest
         elif not await self._grants.any():

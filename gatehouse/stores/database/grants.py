@@ -53,10 +53,12 @@ _OF_USER = select(*_GRANT).where(grants.c.user == bindparam("user_id")).order_by
 class GrantStore:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.seen = False  # whether there were any when this process last wrote or looked
 
     async def add(self, grant: StoredGrant) -> None:
         async with self._database.writing() as db:
             await db.execute(insert(grants).values(**asdict(grant)))
+        self.seen = True
 
     async def by_id(self, grant: str) -> StoredGrant | None:
         found = await self._database.fetch_rows(_BY_ID, grant_id=grant)
@@ -69,7 +71,8 @@ class GrantStore:
         return [StoredGrant(*row) for row in await self._database.fetch_rows(_OF_USER, user_id=user)]
 
     async def any(self) -> bool:
-        return bool(await self._database.fetch_rows(_ANY))
+        self.seen = bool(await self._database.fetch_rows(_ANY))
+        return self.seen
 
     async def consoles(self, sessions: Collection[str]) -> list[StoredGrant]:
         """Consoles that are among these sessions, or were opened from one of them."""

@@ -418,7 +418,7 @@ def test_a_code_in_the_captcha_field_takes_the_same_work_for_every_name(
     fetch_rows, unseal = gatehouse.service.stores.database.fetch_rows, TotpSecrets.open
 
     async def looked_up(_database: object, query: object, **values: object) -> object:
-        if "outbox" not in str(query):  # asked for every two seconds, whoever logs in
+        if not {"outbox", "grants"} & set(str(query).split()):  # asked for every few seconds, whoever logs in
             asked.append(str(query))
         return await fetch_rows(query, **values)  # type: ignore[arg-type]
 
