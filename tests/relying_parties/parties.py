@@ -92,8 +92,8 @@ class NodeParty(Party):
 
     def options(self) -> list[str]:
         return [
-            "--redirect-uri", f"{self.url}{self.callback}", "--post-logout-uri", f"{self.url}/",
-            "--backchannel-uri", f"{self.url}/backchannel-logout",
+            "--redirect-uri", f"{self.url}{self.callback}", "--post-logout-redirect-uri", f"{self.url}/",
+            "--backchannel-logout-uri", f"{self.url}/backchannel-logout",
         ]  # fmt: skip
 
     def command(self) -> list[str]:

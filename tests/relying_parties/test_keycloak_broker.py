@@ -44,8 +44,8 @@ def _broker(keycloak: KeycloakServer, running: Running) -> None:
     """As an administrator does it there: the address of discovery, id and secret; all else is found."""
     endpoint = f"{keycloak.url}/realms/{REALM}/broker/{ALIAS}/endpoint"
     registration = register(
-        running, "keycloak", "--redirect-uri", endpoint, "--post-logout-uri", f"{endpoint}/logout_response",
-        "--backchannel-uri", f"{keycloak.issuer}/protocol/openid-connect/logout/backchannel-logout",
+        running, "keycloak", "--redirect-uri", endpoint, "--post-logout-redirect-uri", f"{endpoint}/logout_response",
+        "--backchannel-logout-uri", f"{keycloak.issuer}/protocol/openid-connect/logout/backchannel-logout",
     )  # fmt: skip
     found = keycloak.admin(
         "POST",
