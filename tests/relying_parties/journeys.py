@@ -23,6 +23,7 @@ def log_in(page: Page, party: Party, running: Running, person: str) -> None:
     party.open(page)
     expect(page).to_have_url(re.compile(f"^{re.escape(running.url)}/oauth2/"))
     fill_in(page, person)
+    party.come_back(page)
     assert_is_in(page, party, person)
 
 
@@ -53,3 +54,10 @@ def visited(page: Page) -> list[str]:
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     return urls
+
+
+def log_out_here(page: Page, running: Running) -> None:
+    """At the provider's own page."""
+    page.goto(f"{running.url}/oauth2/logout")
+    page.get_by_role("button", name="Log out").click()
+    expect(page.locator("#logged-out")).to_be_visible()

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import httpx
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
 from playwright.sync_api import Page
 
 from tests.examples.adapters import JAVA, MAVEN, SEARCH_PATH
@@ -77,6 +79,9 @@ class Party(Server):
         """As somebody who has no session there: the provider's page follows."""
         page.goto(self.url)
 
+    def come_back(self, page: Page) -> None:
+        """What is left to do between the provider's last page and the application."""
+
     def log_out(self, page: Page) -> None:
         page.get_by_role("link", name="Log out").click()
 
@@ -92,8 +97,8 @@ class NodeParty(Party):
 
     def options(self) -> list[str]:
         return [
-            "--redirect-uri", f"{self.url}{self.callback}", "--post-logout-redirect-uri", f"{self.url}/",
-            "--backchannel-logout-uri", f"{self.url}/backchannel-logout",
+            "--redirect-uri", f"{self.url}{self.callback}", "--post-logout-uri", f"{self.url}/",
+            "--backchannel-uri", f"{self.url}/backchannel-logout",
         ]  # fmt: skip
 
     def command(self) -> list[str]:
@@ -101,15 +106,48 @@ class NodeParty(Party):
 
     def settings(self) -> dict[str, str]:
         issuer, client_id, secret, _ = self.registration
-        told = {"issuer": issuer, "url": self.url, "clientId": client_id, "clientSecret": secret}
-        return {"PARTY": json.dumps(told)}
+        return {"PARTY": json.dumps({"issuer": issuer, "url": self.url, "clientId": client_id, **self.proof(secret)})}
+
+    def proof(self, secret: str) -> dict[str, object]:
+        return {"clientSecret": secret}
 
 
 class OpenidClient(NodeParty):
-    """PKCE and a nonce, the secret in the form, userinfo."""
+    """PKCE and a nonce, the secret in the form, userinfo, refresh tokens."""
 
     program = "openid-client"
     callback = "/callback"
+
+
+class StrictOpenidClient(OpenidClient):
+    """A key of its own instead of a secret, pushed requests, the answer as a form, ES256."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        key = ec.generate_private_key(ec.SECP256R1())
+        self._key = ECAlgorithm.to_jwk(key, as_dict=True) | {"kid": "one"}
+        self._public = ECAlgorithm.to_jwk(key.public_key(), as_dict=True) | {"kid": "one"}
+
+    def options(self) -> list[str]:
+        file = self.folder / "jwks.json"
+        file.write_text(json.dumps({"keys": [self._public]}))
+        own = ["--auth", "private_key_jwt", "--jwks-file", str(file), "--id-token-alg", "ES256", "--pkce", "required"]
+        return [*super().options(), *own]
+
+    def proof(self, secret: str) -> dict[str, object]:
+        return {"key": self._key}
+
+    def come_back(self, page: Page) -> None:
+        page.get_by_role("button", name="Continue").click()  # with scripts the form goes off by itself
+
+
+class OidcClientTs(NodeParty):
+    """A page that calls the provider from the browser, without a secret and without a server of its own."""
+
+    program = "oidc-client-ts"
+
+    def options(self) -> list[str]:
+        return ["--auth", "none", "--redirect-uri", f"{self.url}/", "--post-logout-uri", f"{self.url}/"]
 
 
 class NextAuth(NodeParty):

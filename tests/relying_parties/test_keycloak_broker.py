@@ -8,7 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.relying_parties.conftest import ready, register
-from tests.relying_parties.journeys import assert_is_asked_to_log_in, assert_is_in, fill_in, wait_until_out
+from tests.relying_parties.journeys import (
+    assert_is_asked_to_log_in,
+    assert_is_in,
+    fill_in,
+    log_out_here,
+    wait_until_out,
+)
 from tests.relying_parties.parties import OpenidClient, Party, Registration
 from tests.support.keycloak import REALM, KeycloakServer
 from tests.support.running import Running
@@ -44,8 +50,8 @@ def _broker(keycloak: KeycloakServer, running: Running) -> None:
     """As an administrator does it there: the address of discovery, id and secret; all else is found."""
     endpoint = f"{keycloak.url}/realms/{REALM}/broker/{ALIAS}/endpoint"
     registration = register(
-        running, "keycloak", "--redirect-uri", endpoint, "--post-logout-redirect-uri", f"{endpoint}/logout_response",
-        "--backchannel-logout-uri", f"{keycloak.issuer}/protocol/openid-connect/logout/backchannel-logout",
+        running, "keycloak", "--redirect-uri", endpoint, "--post-logout-uri", f"{endpoint}/logout_response",
+        "--backchannel-uri", f"{keycloak.issuer}/protocol/openid-connect/logout/backchannel-logout",
     )  # fmt: skip
     found = keycloak.admin(
         "POST",
@@ -81,8 +87,6 @@ def test_a_logout_here_goes_through_keycloak_into_the_application(
     page: Page, party: Party, running: Running, person: str
 ) -> None:
     log_in(page, party, person)
-    page.goto(f"{running.url}/oauth2/logout")
-    page.get_by_role("button", name="Log out").click()
-    expect(page.locator("#logged-out")).to_be_visible()
+    log_out_here(page, running)
     wait_until_out(page, party)
     assert_is_asked_to_log_in(page, party, running)

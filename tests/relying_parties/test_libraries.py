@@ -12,21 +12,33 @@ from tests.relying_parties.journeys import (
     assert_is_asked_to_log_in,
     assert_is_in,
     log_in,
+    log_out_here,
     visited,
     wait_until_out,
 )
-from tests.relying_parties.parties import ApacheModule, NextAuth, OpenidClient, Party, SpringSecurity
+from tests.relying_parties.parties import (
+    ApacheModule,
+    NextAuth,
+    OpenidClient,
+    Party,
+    SpringSecurity,
+    StrictOpenidClient,
+)
 from tests.support.conversation import ME, bearer, login
 from tests.support.running import Running
 
 pytestmark = pytest.mark.full
 
+KINDS = {
+    "openid-client": OpenidClient,
+    "strict": StrictOpenidClient,
+    "next-auth": NextAuth,
+    "mod_auth_openidc": ApacheModule,
+    "spring-security": SpringSecurity,
+}
 
-@pytest.fixture(
-    scope="module",
-    params=[OpenidClient, NextAuth, ApacheModule, SpringSecurity],
-    ids=["openid-client", "next-auth", "mod_auth_openidc", "spring-security"],
-)
+
+@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS.keys())
 def party(running: Running, request: pytest.FixtureRequest) -> Iterator[Party]:
     with ready(request.param, at(running)) as party:
         yield party
@@ -36,6 +48,7 @@ def test_a_login_and_the_next_one_without_a_form(page: Page, party: Party, runni
     log_in(page, party, running, person)
     page.context.clear_cookies(domain="localhost")  # the application has forgotten, the provider has not
     party.open(page)
+    party.come_back(page)
     assert_is_in(page, party, person)
 
 
@@ -52,28 +65,39 @@ def test_a_logout_in_the_application_ends_the_session_and_comes_back(
     assert_is_asked_to_log_in(page, party, running)
 
 
-def log_out_at_the_page(page: Page, running: Running, person: str) -> None:
-    page.goto(f"{running.url}/oauth2/logout")
-    page.get_by_role("button", name="Log out").click()
-    expect(page.locator("#logged-out")).to_be_visible()
+def test_a_logout_here_reaches_the_application(page: Page, party: Party, running: Running, person: str) -> None:
+    log_in(page, party, running, person)
+    log_out_here(page, running)
+    wait_until_out(page, party)
+    assert_is_asked_to_log_in(page, party, running)
 
 
-def log_out_elsewhere(page: Page, running: Running, person: str) -> None:
-    """All other sessions, from another device."""
+def end_other_sessions(running: Running, person: str) -> None:
     with running.client() as client:
         answer = client.delete(f"{ME}/sessions", headers=bearer(login(client, username=person)))
         assert answer.is_success
 
 
-def disable(page: Page, running: Running, person: str) -> None:
+def disable(running: Running, person: str) -> None:
     assert running.cli("user", "disable", person).returncode == 0
 
 
-@pytest.mark.parametrize("end", [log_out_at_the_page, log_out_elsewhere, disable])
-def test_the_application_hears_of_every_end_of_the_session(
-    page: Page, party: Party, running: Running, person: str, end: Callable[[Page, Running, str], None]
+def end_sessions_of_user(running: Running, person: str) -> None:
+    done = running.cli("session", "end", "--user", person)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("party", [OpenidClient], indirect=True)
+@pytest.mark.parametrize("end", [end_other_sessions, disable, end_sessions_of_user])
+def test_however_the_session_ends_the_application_hears_of_it(
+    page: Page, party: Party, running: Running, person: str, end: Callable[[Running, str], None]
 ) -> None:
     log_in(page, party, running, person)
-    end(page, running, person)
+    page.goto(f"{party.url}/renew")
+    assert_is_in(page, party, person)
+    end(running, person)
+    page.goto(f"{party.url}/renew")  # at once
+    expect(page.get_by_text("Failed")).to_be_visible()
+    assert "invalid_grant" in party.log()
     wait_until_out(page, party)
     assert_is_asked_to_log_in(page, party, running)

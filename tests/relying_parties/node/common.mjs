@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 
-export const { issuer, url, clientId, clientSecret } = JSON.parse(process.env.PARTY);
+export const { issuer, url, clientId, clientSecret, key } = JSON.parse(process.env.PARTY);
 export const BACKCHANNEL_LOGOUT = "/backchannel-logout";
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -19,7 +19,8 @@ export function serve(answer) {
       else await answer(request, response, form);
     } catch (error) {
       console.error(error);
-      page(response.headersSent ? response : response.writeHead(500), "<h1>Failed</h1>");
+      response.statusCode = 500;
+      page(response, "<h1>Failed</h1>");
     }
   });
   server.listen(new URL(url).port, "127.0.0.1");
@@ -35,7 +36,7 @@ export function redirect(response, location) {
 }
 
 export function page(response, body) {
-  response.setHeader?.("Content-Type", "text/html; charset=utf-8");
+  response.setHeader("Content-Type", "text/html; charset=utf-8");
   response.end(body);
 }
 
