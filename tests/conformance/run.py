@@ -56,9 +56,9 @@ def add_client(running: Running, suite: str, client_id: str) -> dict[str, str]:
     """What the suite is told about it. One module asks without PKCE and without a nonce."""
     base = f"{suite}/test/a/{ALIAS}"
     words = ["--redirect-uri", f"{base}/callback", "--redirect-uri", f"{base}/callback?dummy1=lorem&dummy2=ipsum"]
-    words += ["--post-logout-uri", f"{base}/post_logout_redirect", "--pkce", "optional"]
+    words += ["--post-logout-redirect-uri", f"{base}/post_logout_redirect", "--pkce", "optional"]
     if "backchannel" in client_id:
-        words += ["--backchannel-uri", f"{base}/backchannel_logout"]
+        words += ["--backchannel-logout-uri", f"{base}/backchannel_logout"]
     added = json.loads(_done(running, "client", "add", client_id, *words, "--json"))
     return {name: added[name] for name in ("client_id", "client_secret")}
 

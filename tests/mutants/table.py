@@ -50,6 +50,8 @@ APP = "gatehouse/api/app.py"
 REQUEST = "gatehouse/api/http/request.py"
 PROVIDER = "gatehouse/identity_sources/provider"
 COMPANY = "gatehouse/auth/login"
+SESSION_ENDS = "gatehouse/auth/oauth/session_ends.py"
+BACKCHANNEL = "gatehouse/auth/oauth/backchannel.py"
 
 DIRECTORY_LOGIN_TESTS = "tests/auth/identity/test_directory_login.py"
 SESSION_TESTS = "tests/auth/sessions/test_sessions.py"
@@ -69,6 +71,8 @@ PASSWORD_TESTS = "tests/management/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
 PROVIDER_TESTS = "tests/identity_sources/provider"
 COMPANY_TESTS = "tests/api/company_login"
+SESSION_END_TESTS = "tests/auth/oauth/test_session_ends.py"
+BACKCHANNEL_TESTS = "tests/auth/oauth/test_backchannel.py"
 
 REFRESH_TOKENS = (
     Mutant(
@@ -1062,6 +1066,72 @@ COMPANY_LOGINS = (
     ),
 )
 
+SESSION_ENDINGS = (
+    Mutant(
+        "a session that has expired is not extended",
+        SQLITE,
+        'f" WHERE id = ?1 AND ends > ?2 RETURNING {_WITH_EPOCH}, day"',
+        'f" WHERE id = ?1 AND ?2 RETURNING {_WITH_EPOCH}, day"',
+        (f"{STORED_SESSION_TESTS}::test_a_session_that_has_ended_is_not_touched",),
+    ),
+    Mutant(
+        "a session is never extended beyond its absolute end",
+        SQLITE,
+        "SET ends = max(ends, min(?3, latest))",
+        "SET ends = max(ends, ?3)",
+        (f"{STORED_SESSION_TESTS}::test_a_touch_goes_neither_beyond_the_latest_end_nor_back",),
+    ),
+    Mutant(
+        "applications are told of the end of a session",
+        "gatehouse/stores/database/grants.py",
+        "                await outbox.add(db, notice)\n",
+        "                pass\n",
+        (f"{SESSION_END_TESTS}::test_each_application_hears_once_of_a_session_that_ends",),
+    ),
+    Mutant(
+        "an application is told once, however many grants it has",
+        "gatehouse/stores/database/grants.py",
+        "told = {(row.client, row.user) for row in await db.execute(ended)}",
+        "told = [(row.client, row.user) for row in await db.execute(ended)]",
+        (f"{SESSION_END_TESTS}::test_each_application_hears_once_of_a_session_that_ends",),
+    ),
+    Mutant(
+        "whoever ends all other sessions stays",
+        SESSION_ENDS,
+        "        if reason not in OF_ONE_SESSION:\n",
+        "        if True:\n",
+        (f"{SESSION_END_TESTS}::test_whoever_ends_all_other_sessions_stays",),
+    ),
+    Mutant(
+        "entries of the log that were missed are made up for",
+        SESSION_ENDS,
+        "            if page.missing_before is not None:\n",
+        "            if False:\n",
+        (f"{SESSION_END_TESTS}::test_entries_that_were_missed_are_made_up_for",),
+    ),
+    Mutant(
+        "a logout token that is sent again has the same jti",
+        BACKCHANNEL,
+        '"jti": notice.jti,',
+        '"jti": secrets.token_urlsafe(16),',
+        (f"{BACKCHANNEL_TESTS}::test_what_may_pass_is_tried_again_with_the_same_jti_and_a_fresh_time",),
+    ),
+    Mutant(
+        "one application that does not answer holds up nobody else",
+        "gatehouse/auth/outbox.py",
+        "return await self._store.claim(now, now + LEASE_SECONDS, busy)",
+        "return await self._store.claim(now, now + LEASE_SECONDS)",
+        (f"{BACKCHANNEL_TESTS}::test_one_that_does_not_answer_holds_up_nobody_else",),
+    ),
+    Mutant(
+        "what is under way when the service stops comes to its end",
+        "gatehouse/auth/outbox.py",
+        "            await asyncio.wait(self._running, timeout=CLOSE_SECONDS)\n",
+        "            pass\n",
+        (f"{BACKCHANNEL_TESTS}::test_a_stop_lets_what_is_under_way_come_to_its_end",),
+    ),
+)
+
 MUTANTS = (
     *REFRESH_TOKENS,
     *LOGOUT,
@@ -1078,4 +1148,5 @@ MUTANTS = (
     *SECRETS,
     *PROVIDERS,
     *COMPANY_LOGINS,
+    *SESSION_ENDINGS,
 )

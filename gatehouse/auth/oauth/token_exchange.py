@@ -222,6 +222,6 @@ class TokenExchange:
 def _narrowed(granted: list[str], asked: str) -> tuple[str, ...]:
     """Fewer scopes for this access token, never more (RFC 6749, 6). Unknown ones are passed over, as at authorize."""
     wanted = {scope for scope in asked.split() if scope in tuple(Scope)}
-    if not wanted <= set(granted):
-        raise OAuthRefusal("invalid_scope", "scope has one that was not granted")
+    if not wanted <= set(granted) or (asked.split() and not wanted):
+        raise OAuthRefusal("invalid_scope", "scope has one that was not granted, or none that there is")
     return tuple(scope for scope in granted if scope in wanted or not wanted)
