@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatehouse.api.administration.applications import ApplicationEndpoints
 from gatehouse.api.administration.directory_sync import DirectorySyncEndpoint
 from gatehouse.api.administration.identity_sources import IdentitySourceEndpoints
 from gatehouse.api.administration.lockouts import LockoutEndpoints
@@ -26,6 +27,7 @@ from gatehouse.api.console.role_page import RoleEndpoints
 from gatehouse.api.console.side_menu import SideMenuEndpoint
 from gatehouse.api.console.user_import_and_export import UserSheetEndpoints
 from gatehouse.api.console.user_page import UserEndpoints
+from gatehouse.api.login.browser_session import BrowserSessionEndpoint
 from gatehouse.api.login.captcha import CaptchaEndpoint
 from gatehouse.api.login.forced_enrolment import ForcedEnrolmentEndpoints
 from gatehouse.api.login.passkey_login import PasskeyLoginEndpoints
@@ -36,6 +38,7 @@ from gatehouse.api.login.qr_login import QrLoginEndpoints
 from gatehouse.api.login.refresh_and_logout import RefreshAndLogoutEndpoints
 from gatehouse.api.operation_declaration import Operation, operations_of
 from gatehouse.api.own_account.current_user import CurrentUserEndpoint
+from gatehouse.api.own_account.own_applications import OwnApplicationEndpoints
 from gatehouse.api.own_account.own_identities import OwnIdentityEndpoints
 from gatehouse.api.own_account.own_passkeys import PasskeyEndpoints
 from gatehouse.api.own_account.own_password import OwnPasswordEndpoint
@@ -60,6 +63,7 @@ LOGIN: EndpointClasses = (
     QrLoginEndpoints,
     ProviderLoginEndpoints,
     PasswordLinkEndpoints,
+    BrowserSessionEndpoint,
 )
 
 OWN_ACCOUNT: EndpointClasses = (
@@ -70,6 +74,7 @@ OWN_ACCOUNT: EndpointClasses = (
     PasskeyEndpoints,
     OwnIdentityEndpoints,
     RecentLoginsEndpoint,
+    OwnApplicationEndpoints,
 )
 
 CONSOLE: EndpointClasses = (
@@ -92,6 +97,7 @@ CONSOLE: EndpointClasses = (
     IdentitySourceEndpoints,
     DirectorySyncEndpoint,
     UserIdentityEndpoints,
+    ApplicationEndpoints,
 )
 
 

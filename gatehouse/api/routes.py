@@ -15,6 +15,8 @@ from gatehouse.api.http.request import BODY_LIMIT
 from gatehouse.api.login.captcha import CaptchaEndpoint, CaptchaPictures
 from gatehouse.api.login.provider_redirects import ProviderRedirectEndpoints
 from gatehouse.api.oauth.flow_endpoints import flow_endpoints
+from gatehouse.api.oauth.token_endpoints import TokenEndpoints
+from gatehouse.api.oauth.userinfo import UserinfoEndpoint
 from gatehouse.api.operation_declaration import PATH_VALUE, operations_of
 from gatehouse.api.operation_table import endpoint_classes
 from gatehouse.api.other_services.ended_session_events import EndedSessionsEndpoints
@@ -142,6 +144,8 @@ def _resources(
         HealthEndpoints(service),
         PublishedKeyEndpoints(service),
         IntrospectionEndpoint(service),
+        TokenEndpoints(service),
+        UserinfoEndpoint(service),
         EndedSessionsEndpoints(service),
         ProviderRedirectEndpoints(service),
         OpenApiEndpoint(service),

@@ -134,7 +134,7 @@ async def show(service: Service, client_id: str, *, as_json: bool) -> None:
     """
     row = await service.management.client_changes.by_client_id(client_id)
     users = await service.stores.oauth_clients.users_by_client()
-    secrets = await service.management.client_changes.valid_secrets(row.id)
+    secrets = (await service.management.client_changes.valid_secrets()).get(row.id, [])
     facts = _summary(row) | {
         "users": users.get(row.id, 0),
         "created": Moment(row.created),

@@ -50,8 +50,11 @@ _OPTIONS: list[Callable[[Any], Any]] = [
         type=click.Choice([pkce.value for pkce in Pkce]),
         help=f"Whether it must use PKCE; nonce: that or a nonce.  [default: {Pkce.NONCE}]",
     ),
-    _flag(
-        "first-party", "first_party", "Whether it is the company's own: nobody is asked for consent.  [default: yes]"
+    click.option(
+        "--first-party/--third-party",
+        "first_party",
+        default=None,
+        help="Whether it is the company's own; of others people are asked for consent.  [default: first-party]",
     ),
     click.option("--id-token-alg", type=click.Choice(ID_TOKEN_ALGORITHMS), help="Of its ID tokens.  [default: RS256]"),
     _flag("claims-in-id-token", "claims_in_id_token", "Whether ID tokens say what userinfo says.  [default: no]"),

@@ -17,6 +17,7 @@ from gatehouse.auth.oauth.clients import Clients
 from gatehouse.auth.sessions.console_versions import ConsoleVersions
 from gatehouse.auth.sessions.profile_cache import Profiles
 from gatehouse.common.logs import log
+from gatehouse.composition.application_parts import ApplicationParts
 from gatehouse.composition.factor_parts import FactorParts
 from gatehouse.composition.feed_parts import FeedParts
 from gatehouse.composition.login_parts import LoginParts
@@ -78,7 +79,14 @@ class Service(SharedParts):
         self.feeds = FeedParts(self)
         self.oauth = OAuthParts(self, clients, self.key_rotation, self.feeds.ended_sessions)
         self.sign_in = SignInParts(self, self.oauth, self.authenticator)
-        self.management = ManagementParts(self)
+        self.applications = ApplicationParts(
+            self,
+            self.oauth,
+            authenticator=self.authenticator,
+            keys=self.key_rotation,
+            refresh_tokens=self.tokens.application_refresh,
+        )
+        self.management = ManagementParts(self, self.key_rotation)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)
         self.tasks: list[asyncio.Task[None]] = []
 

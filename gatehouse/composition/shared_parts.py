@@ -13,6 +13,7 @@ from gatehouse.auth.factors.current_password_check import Reauthentication
 from gatehouse.auth.keys.key_ring import KeyRing
 from gatehouse.auth.limits.lockout import Lockout, NoLockout
 from gatehouse.auth.limits.throttle import Limits, NoLimits, Throttle
+from gatehouse.auth.oauth.grants import GRANTS_PER_USER
 from gatehouse.auth.outbox import Outbox
 from gatehouse.auth.passwords.hash_pool import HashPool
 from gatehouse.auth.perms import is_administrator_role
@@ -50,6 +51,8 @@ class SharedParts:
         )
         lifetimes = Lifetimes(settings.refresh_ttl, settings.session_max, settings.refresh_grace)
         self.sessions = Sessions(self.stores.state, self.audit, clock, lifetimes, settings.sessions_per_user)
+        # The rows of grants are rotated by the same rules; there may be more of them.
+        self.grant_rotations = Sessions(self.stores.state, self.audit, clock, lifetimes, GRANTS_PER_USER)
         self.transactions = AccountTransactions(self.stores.database, is_administrator_role)
         self.account_changes = AccountChanges(
             transactions=self.transactions,

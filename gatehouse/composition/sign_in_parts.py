@@ -9,6 +9,7 @@ from gatehouse.auth.oauth.console_entry import ConsoleEntry
 from gatehouse.auth.oauth.form_tokens import FormTokens
 from gatehouse.auth.oauth.kept_flows import KeptFlows
 from gatehouse.auth.oauth.logout_requests import LogoutRequests
+from gatehouse.auth.oauth.own_applications import OwnApplications
 
 if TYPE_CHECKING:
     from gatehouse.auth.authentication import Authenticator
@@ -30,6 +31,13 @@ class SignInParts:
             throttle=shared.throttle,
             audit=shared.audit,
             clock=shared.clock,
+        )
+        self.own_applications = OwnApplications(
+            grants=stores.grants,
+            consents=stores.consents,
+            clients=oauth.clients,
+            sessions=shared.sessions,
+            logout=oauth.backchannel_logout,
         )
         self.authorization = Authorization(
             browser_sessions=oauth.browser_sessions,

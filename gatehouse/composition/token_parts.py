@@ -1,4 +1,4 @@
-"""Access and refresh tokens."""
+"""Access and refresh tokens, and the refresh tokens of applications."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from gatehouse.composition.shared_parts import SharedParts
 
 
+APPLICATIONS = "refresh tokens of applications"
+
+
 class TokenParts:
     def __init__(self, shared: SharedParts) -> None:
         settings = shared.settings
@@ -24,12 +27,16 @@ class TokenParts:
             token_type=settings.token_type,
             claim_set=ClaimSet(perms=settings.token_perms, youlai=settings.token_claims == "youlai"),
         )
-        self.refresh = RefreshTokens(*_refresh_keys(shared.key_ring.secrets))
+        secrets = shared.key_ring.secrets
+        self.refresh = RefreshTokens(*_refresh_keys(secrets))
+        # Made with another key: none of them is ever taken for one of the other kind.
+        self.application_refresh = RefreshTokens(*_refresh_keys(secrets, APPLICATIONS))
 
     def rekey(self, secrets: Sequence[bytes]) -> None:
         """The first of these master secrets signs refresh tokens from now on; each of them verifies."""
         self.refresh.rekey(*_refresh_keys(secrets))
+        self.application_refresh.rekey(*_refresh_keys(secrets, APPLICATIONS))
 
 
-def _refresh_keys(secrets: Sequence[bytes]) -> list[bytes]:
-    return [derive(secret, "refresh tokens") for secret in secrets]
+def _refresh_keys(secrets: Sequence[bytes], purpose: str = "refresh tokens") -> list[bytes]:
+    return [derive(secret, purpose) for secret in secrets]

@@ -13,6 +13,7 @@ from gatehouse.auth.oauth.definitions import ID_TOKEN_ALGORITHMS, ClientAuth, Cl
 from gatehouse.auth.refusals import ApplicationFieldInvalid
 from gatehouse.common.parsing import is_loopback
 from gatehouse.management.accepted_values import check_text
+from gatehouse.management.client_recipes import OTHER, recipe_named
 from gatehouse.messages import message
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def checked_config(config: ClientConfig, own_audience: str) -> ClientConfig:
     if len(config.audience) > MAX_AUDIENCE_LENGTH or not config.audience.isprintable():
         _refuse("audience", message("applications.audience", max=MAX_AUDIENCE_LENGTH))
     _check_not_ours("audience", config.audience, own_audience)
+    recipe_named(config.recipe or OTHER)
     is_public = config.auth is ClientAuth.NONE
     if is_public and config.pkce is Pkce.OPTIONAL:
         _refuse("pkce", message("applications.pkce"))

@@ -58,7 +58,7 @@ def test_an_application_is_changed_field_by_field(applications: Applications) ->
     assert made["discovery"] == f"{applications.issuer}/.well-known/openid-configuration"
     for options in (
         ("--name", "The wiki", "--role", "ADMIN", "--scope", "openid", "--scope", "email"),
-        ("--no-first-party", "--emails-trusted", "--claims-in-id-token", "--id-token-alg", "ES256"),
+        ("--third-party", "--emails-trusted", "--claims-in-id-token", "--id-token-alg", "ES256"),
         ("--post-logout-uri", f"{CALLBACK}/out", "--backchannel-uri", f"{CALLBACK}/back", "--audience", "the-api"),
     ):
         assert applications("edit", "wiki", *options).done() == "Changed application wiki.\n"

@@ -55,7 +55,7 @@ class Applications:
         return self.gatehouse.run(self.changes.by_client_id(client_id))
 
     def valid(self) -> list[ClientSecret]:
-        return self.gatehouse.run(self.changes.valid_secrets(self.stored().id))
+        return self.gatehouse.run(self.changes.valid_secrets()).get(self.stored().id, [])
 
     def log_in(self, *users: int) -> None:
         client = self.stored().id
@@ -261,6 +261,7 @@ def test_other_fields() -> None:
         ({"audience": "x" * 256}, "up to 255"),
         ({"auth": ClientAuth.NONE, "pkce": Pkce.OPTIONAL}, "always needs PKCE"),
         ({"jwks": "{}"}, "private_key_jwt only"),
+        ({"recipe": "nope"}, "There is no recipe nope"),
     ):
         with pytest.raises(AccountFieldInvalid, match=reason):
             checked(**wrong)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
+from gatehouse.api.http.browser_cookies import BrowserCookies
 from gatehouse.api.http.request import Request, either
 from gatehouse.api.http.response import Response, success
 from gatehouse.api.login.token_data import TokenData, tokens_response
@@ -33,6 +34,8 @@ class RefreshAndLogoutEndpoints:
     def __init__(self, service: Service) -> None:
         self._authenticator = service.authenticator
         self._provider_logout = service.login.provider_logout
+        self._browser_sessions = service.oauth.browser_sessions
+        self._cookies = BrowserCookies(service.settings.public_url)
 
     @Operation(
         "POST",
@@ -70,6 +73,8 @@ class RefreshAndLogoutEndpoints:
     async def logout(self, request: Request) -> Response:
         claims = await self._authenticator.logout(request.bearer(), request.client)
         answer = success(language=request.language)
+        if self._browser_sessions.names(self._cookies.session(request), claims.session):
+            answer.headers = [*answer.headers, self._cookies.end_session()]
         onward = await self._provider_logout.onward(claims, request.client)
         if onward is not None:
             answer.headers = [*answer.headers, ("logout-location", onward)]

@@ -14,7 +14,7 @@ from gatehouse.api.http.response import redirect
 from gatehouse.api.oauth.flows import AUTHORIZE
 from gatehouse.api.oauth.page_endpoints import PageEndpoints, for_people
 from gatehouse.api.resource_declaration import Resource
-from gatehouse.auth.oauth.authorization_decision import Refusal, Step
+from gatehouse.auth.oauth.authorization_decision import Refusal, Step, scopes_to_allow
 from gatehouse.auth.oauth.errors import PageProblem, PageRefusal
 from gatehouse.auth.refusals import FieldInvalid
 
@@ -87,7 +87,7 @@ class AuthorizeEndpoints(PageEndpoints):
         browser, cookies = self.parts.cookies.with_browser(request)
         scopes = "".join(
             f'<li data-t="flow.scope.{scope}">{html.escape(page.words(f"flow.scope.{scope}"))}</li>'
-            for scope in asked.scopes
+            for scope in scopes_to_allow(asked)
         )
         values = {
             "form": self._form_tokens.make(browser, _consent_of(who)),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from gatehouse.api.http.response import redirect
 
 if TYPE_CHECKING:
+    from gatehouse.api.http.browser_cookies import BrowserCookies
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.response import Response
-    from gatehouse.api.oauth.browser_cookies import BrowserCookies
     from gatehouse.api.oauth.flows import Flow
     from gatehouse.composition import Service
     from gatehouse.stores.state.protocol import Session

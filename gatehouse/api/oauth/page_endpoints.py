@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from gatehouse.api.http.browser_cookies import BrowserCookies
 from gatehouse.api.oauth.answers import Answers
-from gatehouse.api.oauth.browser_cookies import BrowserCookies
 from gatehouse.api.oauth.browser_logins import BrowserLogins
 from gatehouse.api.oauth.flow_pages import FlowPages
 from gatehouse.api.oauth.flows import Flows

@@ -12,10 +12,10 @@ from gatehouse.auth.refusals import FieldInvalid, FieldMissing, RetryLater
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gatehouse.api.http.browser_cookies import BrowserCookies
     from gatehouse.api.http.request import Request
     from gatehouse.api.http.response import Response
     from gatehouse.api.login.captcha import CaptchaPictures
-    from gatehouse.api.oauth.browser_cookies import BrowserCookies
     from gatehouse.api.oauth.flow_pages import FlowPage, FlowPages
     from gatehouse.api.oauth.flows import Flow
     from gatehouse.auth.oauth.form_tokens import FormTokens

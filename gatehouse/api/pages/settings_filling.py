@@ -24,6 +24,7 @@ def insert_links(markup: str, settings: Settings) -> str:
     addresses = {
         "console": settings.console_url,
         "admin": "admin" if settings.console else "",
+        "entry": f"{settings.public_url}/oauth2/enter",
         "forgot": forgot if is_address else "",
     }
     texts = {"forgot": "" if is_address else forgot}

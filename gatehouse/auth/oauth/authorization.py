@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.oauth.authorization_codes import CodeContent
-from gatehouse.auth.oauth.authorization_decision import Person, Refusal, Step, decide
+from gatehouse.auth.oauth.authorization_decision import Person, Refusal, Step, decide, scopes_to_allow
 from gatehouse.auth.oauth.errors import PageProblem, PageRefusal
 from gatehouse.auth.oauth.grants import new_grant_id
 
@@ -69,7 +69,7 @@ class Authorization:
 
     async def consent(self, request: AuthorizationRequest, client: Client, user: int) -> None:
         before = await self._consents.find(user, client.id)
-        scopes = {**dict.fromkeys(before.scopes if before else ()), **dict.fromkeys(request.scopes)}
+        scopes = dict.fromkeys((*(before.scopes if before else ()), *scopes_to_allow(request)))
         await self._consents.give(user, client.id, tuple(scopes), self._clock())
 
     async def code(self, request: AuthorizationRequest, session: Session) -> str:
@@ -84,6 +84,8 @@ class Authorization:
                 scopes=request.scopes,
                 session=session.id,
                 grant=new_grant_id(session.user),
+                claims=request.claims,
+                id_token_claims=request.id_token_claims,
             )
         )
 

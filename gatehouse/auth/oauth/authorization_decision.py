@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatehouse.auth.oauth.id_tokens import TWO_FACTORS, acr_of
+from gatehouse.auth.oauth.scope_claims import scopes_of_claims
 from gatehouse.auth.sessions.amr import unpack_methods
 
 if TYPE_CHECKING:
@@ -81,9 +82,16 @@ def _wants_factor(request: AuthorizationRequest, person: Person) -> bool:
     return TWO_FACTORS in request.acr_values and person.has_factor
 
 
+def scopes_to_allow(request: AuthorizationRequest) -> tuple[str, ...]:
+    """Those that it asks for, and those of claims that it asks for by name."""
+    by_name = scopes_of_claims((*request.claims, *request.id_token_claims))
+    return tuple(dict.fromkeys((*request.scopes, *by_name)))
+
+
 def _must_consent(request: AuthorizationRequest, client: Client, consent: Consent | None) -> bool:
-    if "consent" in request.prompt:
-        return consent is None or consent.given < request.at or not set(request.scopes) <= set(consent.scopes)
-    if client.config.first_party:
+    is_asked_for = "consent" in request.prompt
+    if client.config.first_party and not is_asked_for:
         return False
-    return consent is None or not set(request.scopes) <= set(consent.scopes)
+    if consent is None or (is_asked_for and consent.given < request.at):
+        return True
+    return not set(scopes_to_allow(request)) <= set(consent.scopes)

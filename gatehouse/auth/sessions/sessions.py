@@ -76,15 +76,17 @@ class Sessions:
         """A new session, and the user's oldest beyond the limit, which it has ended.
 
         `methods` are those that its login was proven by, see `amr.py`. With `parent` it goes back to the login of that
-        session: it is as old, and ends no later. `session_id`: one that was chosen before.
+        session: it is as old, and ends no later. `session_id`: one that was chosen before. A grant is as old as it is
+        itself, so that the oldest go first.
         """
         now = self._clock()
+        session_id = session_id or new_session_id(user)
         absolute_end = parent.absolute_end if parent else now + self._lifetimes.absolute
         session = Session(
-            id=session_id or new_session_id(user),
+            id=session_id,
             user=user,
             generation=1,
-            opened=parent.opened if parent else now,
+            opened=parent.opened if parent and not is_grant(session_id) else now,
             rotated=now,
             ends=min(now + self._lifetimes.idle, absolute_end),
             absolute_end=absolute_end,

@@ -30,7 +30,7 @@ def role(code: str, *perms: str, scope: DataScope = DataScope.OWN, enabled: bool
     return RoleGrant(code, frozenset(perms), Scope(scope), enabled)
 
 
-PERMS = (*MANAGEMENT_PERMS, *perms_of("source"))
+PERMS = (*MANAGEMENT_PERMS, *perms_of("source", "app"))
 MANAGER = role("MANAGER", *(perm for perm in PERMS if perm != LACKS), scope=DataScope.DEPARTMENT_AND_BELOW)
 ADMIN = role("ADMIN", *PERMS, scope=DataScope.ALL)
 ROOT = role("ROOT")
@@ -69,6 +69,7 @@ class World(Protocol):
     def page(self) -> int: ...
     def source(self) -> str: ...
     def identity(self, user: int) -> int: ...
+    def application(self) -> str: ...
     def unused(self) -> str: ...
     def me(self, *more: str) -> int: ...
 
@@ -520,6 +521,29 @@ def linked(world: World, user: int) -> Call:
     return Call("link_user", user, {"source": world.source(), "subject": world.unused()})
 
 
+# Applications
+
+
+def new_application(world: World) -> dict[str, Any]:
+    return {"clientId": f"app{world.unused()}", "redirectUris": ["https://127.0.0.1:1/callback"]}
+
+
+def application_rows() -> list[Row]:
+    def require(kind: Kind) -> None:
+        authority.require_administrator(kind.actor(), "applications")
+
+    return [
+        Row("add, change, remove", "an application", require, [
+            lambda world: Call("add_application", body=new_application(world)),
+            lambda world: Call("edit_application", world.application(), {"name": "Edited"}),
+            lambda world: Call("remove_application", world.application()),
+        ]),
+        Row("give a new secret", "to an application", require, [
+            lambda world: Call("new_application_secret", world.application())
+        ]),
+    ]  # fmt: skip
+
+
 SECTIONS: dict[str, list[Row]] = {
     "Users": user_rows(),
     "Roles of users": grant_rows(),
@@ -528,6 +552,7 @@ SECTIONS: dict[str, list[Row]] = {
     "Menus": menu_rows(),
     "Departments": department_rows(),
     "Sources of identity": source_rows(),
+    "Applications": application_rows(),
 }
 
 WORDS = {
@@ -548,8 +573,8 @@ The rules in words are in [the console's calls](console.md#who-may-do-what-to-wh
 
 Three users try everything. Each of them has the perm of the call:
 
-- **manager** has the role MANAGER, with `sys:source:*` and all perms of the console's pages but `{LACKS}`, and the data
-  scope "department and below". The department is Branch, which is below Headquarters and has Team below it.
+- **manager** has the role MANAGER, with `sys:source:*`, `sys:app:*` and all perms of the console's pages but `{LACKS}`,
+  and the data scope "department and below". The department is Branch, which is below Headquarters and above Team.
 - **ADMIN** is an administrator, in Headquarters, without `{ROOT_ONLY}`, which is a perm of Gatehouse's own, and without
   `{SHOP_PERM}`, which belongs to another service.
 - **ROOT** has the role ROOT.

@@ -14,11 +14,13 @@ import pytest
 
 from gatehouse.api.operation_declaration import Group
 from gatehouse.api.operation_table import OPERATIONS
+from gatehouse.auth.oauth.definitions import ClientConfig
 from gatehouse.auth.perms import names_of
 from gatehouse.identity_sources.definitions import ProviderConfig, SourceKind
 from gatehouse.identity_sources.person import Person
 from gatehouse.management.authority import OPERATOR, RoleGrant
 from gatehouse.management.identity_sources import SourceDraft
+from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.messages import section
 from gatehouse.stores.database.menus import Menu, MenuType
 from gatehouse.stores.database.roles import NewRole
@@ -72,7 +74,9 @@ class Rooms:
 
     def call(self, call: Call) -> httpx.Response:
         operation = BY_NAME[call.operation]
-        path = re.sub("{(id|ids|name)}", str(call.number), operation.path).replace("{identity}", str(call.identity))
+        path = re.sub("{(id|ids|name|clientId)}", str(call.number), operation.path).replace(
+            "{identity}", str(call.identity)
+        )
         sent: dict[str, Any] = {"json": call.body} if call.body is not None else {}
         if call.sheet:
             sent = {"files": {"file": ("users.xlsx", sheet([*call.sheet]), XLSX)}}
@@ -160,6 +164,12 @@ class Rooms:
         [identity] = self._service.run(service.stores.sources.identities_of(user))
         return identity.id
 
+    def application(self) -> str:
+        name = f"app{self.unused()}"
+        draft = ClientDraft(config=ClientConfig(redirect_uris=("https://127.0.0.1:1/callback",)))
+        self._service.run(self._service.service.management.client_changes.add(OPERATOR, name, draft))
+        return name
+
     def _menu(self, new: Menu) -> int:
         return self._service.run(self._service.service.management.menu_changes.add(OPERATOR, new))
 
@@ -223,6 +233,7 @@ class NoRooms(Rooms):
             "me",
             "source",
             "identity",
+            "application",
         ):
             setattr(self, made, anything)
 

@@ -12,7 +12,7 @@ URL = "https://gatehouse.example/base"
 
 
 def markup(*buttons: ProviderButton) -> str:
-    return insert_buttons(PAGE, buttons, WORDS, URL)
+    return insert_buttons(PAGE, buttons, WORDS, f"{URL}/login/{{}}".format)
 
 
 def test_without_a_provider_their_place_is_hidden() -> None:

@@ -1,6 +1,7 @@
 // The account page: it loads what there is to show, and leaves when the session is over.
 
 import { loadFactor, passwordPlace, prepareFactor } from "./account-factor.js";
+import { loadApplications, prepareApplications } from "./account-applications.js";
 import { comeBack, loadIdentities, prepareIdentities, showIdentities } from "./account-identities.js";
 import { loadLogins, prepareLogins } from "./account-logins.js";
 import { prepareLogout } from "./logout.js";
@@ -26,7 +27,7 @@ async function load() {
   try {
     // Sessions and logins name the company accounts that they went by.
     const named = loadIdentities().then(() => Promise.all([loadSessions(), loadLogins()]));
-    await Promise.all([loadProfile(), loadFactor(), named]);
+    await Promise.all([loadProfile(), loadFactor(), loadApplications(), named]);
     showPasswordPlace(passwordPlace());
     showIdentities();
     comeBack();
@@ -44,6 +45,7 @@ if (held()) {
   prepareChange(report);
   prepareFactor();
   prepareIdentities();
+  prepareApplications(report);
   prepareLogins(report);
   // Brought back by the browser as it was left, perhaps long ago.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());

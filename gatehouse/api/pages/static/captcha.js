@@ -9,7 +9,7 @@ const STALE = 100_000;
 
 const button = document.getElementById("captcha-reload");
 const image = document.getElementById("captcha-image");
-const input = document.querySelector("#captcha, #captchaCode");
+const input = document.getElementById("captcha") ?? document.getElementById("captchaCode");
 // A plain form brings a picture, and sends its id along.
 const field = document.getElementById("captchaId");
 

@@ -1,7 +1,7 @@
-// The way into a console that cannot be changed: on the console's own address, through its proxy. It starts the login with
-// the company account, puts the tokens where that console keeps them, and opens it.
+// The way into a console that cannot be changed: on the console's own address, through its proxy. Who is logged in at our
+// page gets a ticket there, anybody else logs in first; this page puts the tokens where that console keeps them, and opens it.
 //
-// `?provider=NAME` chooses among several, `?console=2.18.6` says which version the console is, if not a current one.
+// `?provider=NAME` is a login with that company account, `?console=2.18.6` the version of the console, if not a current one.
 
 import { call } from "./api.js";
 import { handOver, keptBy } from "./enter-storage.js";
@@ -11,7 +11,7 @@ import "./preferences.js";
 
 const about = document.getElementById("about");
 const problem = document.getElementById("problem");
-const choice = document.getElementById("choice");
+const entry = document.getElementById("entry");
 const again = document.getElementById("again");
 
 const query = new URLSearchParams(location.search);
@@ -20,14 +20,14 @@ const version = query.get("console");
 query.delete("ticket");
 const self = `${location.pathname}${query.size ? `?${query}` : ""}`;
 
-const links = /** @type {HTMLAnchorElement[]} */ ([...choice.querySelectorAll("a")]);
+const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll("#providers a")]);
 
 /** The console of this address: that of the settings, or what has its root. None where Gatehouse has an address of its own:
  * no console would see what is kept there. */
 function consoleHere() {
   const set = document.getElementById("console").href;
   if (set && new URL(set).origin === location.origin) return set;
-  const isOwn = new URL("../", links[0].href).href === ROOT.href;
+  const isOwn = new URL("../", entry.href).href === ROOT.href;
   return isOwn && (set || ROOT.pathname === "/") ? null : "/";
 }
 
@@ -39,7 +39,6 @@ function fail(key) {
 }
 
 async function open() {
-  if (!links.length) return fail("enter.none");
   const [there, kept] = [consoleHere(), keptBy(version)];
   if (!there) return fail("enter.elsewhere");
   if (!kept) return fail("enter.version");
@@ -56,14 +55,13 @@ async function open() {
   }
 }
 
-/** At the provider that is named, or is the only one; else there is a choice. */
+/** At the provider that is named; else at our page, which sends those who are not logged in to the only provider. */
 function start() {
-  for (const link of links) link.href += `?to=${encodeURIComponent(location.origin + self)}`;
-  const name = query.get("provider");
-  const chosen = name || links.length > 1 ? links.find((link) => link.dataset.provider === name) : links[0];
-  if (chosen) return location.replace(chosen.href);
-  say(about, "enter.choose");
-  choice.hidden = false;
+  const to = `?to=${encodeURIComponent(location.origin + self)}`;
+  const named = links.find((link) => link.dataset.provider === query.get("provider"));
+  if (named) return location.replace(named.href + to);
+  const only = links.length === 1 ? `&provider=${links[0].dataset.provider}` : "";
+  location.replace(entry.href + to + only);
 }
 
 open();

@@ -3,18 +3,17 @@
 import { call } from "./api.js";
 import { busy, clear, complain, complete, prepare } from "./fields.js";
 import { ROOT } from "./urls.js";
-import { enter } from "./tokens.js";
 import { known, say, word } from "./words.js";
 
 const form = document.getElementById("form");
-const { code, remember } = form.elements;
+const { code } = form.elements;
 const submit = document.getElementById("submit");
 const note = document.getElementById("form-message");
 const problem = document.getElementById("problem");
 const company = document.getElementById("company");
 
 /** What the login page does for every kind of login.
- * @typedef {{ toAccount: Then, mustEnrol: (ticket: string, next: Then) => unknown, wait: OnFailure }} LoginPage */
+ * @typedef {{ arrive: (set: TokenData) => unknown, mustEnrol: (ticket: string, next: Then) => unknown, wait: OnFailure }} LoginPage */
 
 /** Whether the page has nothing else to do.
  * @param {LoginPage} page */
@@ -33,8 +32,7 @@ export async function comeBack(page) {
 async function exchange(ticket, page) {
   busy(submit, true);
   try {
-    enter(await call("POST", "auth/qr-code/login", { body: { ticket } }), remember.checked);
-    page.toAccount();
+    await page.arrive(await call("POST", "auth/qr-code/login", { body: { ticket } }));
     return true;
   } catch (failure) {
     busy(submit, false);

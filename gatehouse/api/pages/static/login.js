@@ -37,7 +37,22 @@ const BESIDE = {
   A0410: { field: captcha.input, key: "needed.captcha" },
 };
 
-const toAccount = () => location.replace(new URL("account", ROOT).href);
+/** Where an application's login goes on that has led here; never an address that is not ours. */
+function next() {
+  const asked = new URLSearchParams(location.search).get("next");
+  const to = asked && new URL(asked.replace(/^\//, ""), ROOT).href;
+  return to && to.startsWith(`${ROOT.href}oauth2/`) ? to : null;
+}
+
+const goOn = () => location.replace(next() ?? new URL("account", ROOT).href);
+
+/** Logged in: this tab by its tokens, and this browser for applications.
+ * @param {TokenData} set */
+async function arrive(set) {
+  enter(set, remember.checked);
+  await call("POST", "auth/browser-session", { token: set.accessToken }).catch(() => {}); // the login is good without it
+  goOn();
+}
 
 /** @param {SubmitEvent} event */
 async function logIn(event) {
@@ -59,8 +74,7 @@ async function logIn(event) {
     // The code of a second factor goes where the picture's answer goes.
     const answer = asked ? code.value.replace(/\s/g, "") : captcha.input.value;
     if (captcha.id) Object.assign(body, { captchaId: captcha.id, captchaCode: answer });
-    enter(await call("POST", "auth/login", { body }), remember.checked);
-    toAccount();
+    await arrive(await call("POST", "auth/login", { body }));
   } catch (failure) {
     busy(submit, false);
     await explain(failure);
@@ -117,8 +131,7 @@ async function withPasskey({ silent }) {
   const mine = (pending = new AbortController());
   try {
     const credential = await prove({ silent, signal: mine.signal });
-    enter(await call("POST", "auth/passkey", { body: { credential } }), remember.checked);
-    toAccount();
+    await arrive(await call("POST", "auth/passkey", { body: { credential } }));
   } catch (problem) {
     if (pending !== mine) return; // another has taken its place
     pending = null;
@@ -152,9 +165,10 @@ async function begin() {
   if (/[?&](ticket|pending|problem)=/.test(location.search)) {
     remember.checked = Boolean(sessionStorage.getItem(REMEMBER));
     const { comeBack } = await import("./login-company.js");
-    if (await comeBack({ toAccount, mustEnrol, wait })) return;
+    if (await comeBack({ arrive, mustEnrol, wait })) return;
   }
-  if (held()) return toAccount();
+  // Whoever is sent here by an application is to log in, whatever this tab holds.
+  if (held() && !next()) return goOn();
   prepare(form);
   form.addEventListener("submit", logIn);
   const why = reason();
@@ -162,7 +176,7 @@ async function begin() {
     say(notice, `login.${why}`);
     notice.hidden = false;
   }
-  onTokens(() => held() && toAccount());
+  onTokens(() => held() && goOn());
   captcha.reload();
   if (able) {
     document.getElementById("passkey-part").hidden = false;
