@@ -28,12 +28,9 @@ _OPTIONS: list[Callable[[Any], Any]] = [
     click.option("--name", help="The name that people see.  [default: CLIENT_ID]"),
     click.option("--url", metavar="URL", help="Where people open it."),
     _many("--redirect-uri", "redirect_uris", "URL", "Where people come back to, exactly as it is sent"),
-    _many("--post-logout-redirect-uri", "post_logout_redirect_uris", "URL", "Where people may be sent after a logout"),
+    _many("--post-logout-uri", "post_logout_redirect_uris", "URL", "Where people may be sent after a logout"),
     click.option(
-        "--backchannel-logout-uri",
-        "backchannel_logout_uri",
-        metavar="URL",
-        help="Where it is told that a session ended.",
+        "--backchannel-uri", "backchannel_logout_uri", metavar="URL", help="Where it is told that a session ended."
     ),
     _many("--role", "roles", "CODE", "Who may use it: holders of this role", "everybody"),
     _many("--scope", "scopes", "SCOPE", "What it may ask for", " ".join(Scope)),
@@ -53,8 +50,11 @@ _OPTIONS: list[Callable[[Any], Any]] = [
         type=click.Choice([pkce.value for pkce in Pkce]),
         help=f"Whether it must use PKCE; nonce: that or a nonce.  [default: {Pkce.NONCE}]",
     ),
-    _flag(
-        "first-party", "first_party", "Whether it is the company's own: nobody is asked for consent.  [default: yes]"
+    click.option(
+        "--first-party/--third-party",
+        "first_party",
+        default=None,
+        help="Whether it is the company's own; of others people are asked for consent.  [default: first-party]",
     ),
     click.option("--id-token-alg", type=click.Choice(ID_TOKEN_ALGORITHMS), help="Of its ID tokens.  [default: RS256]"),
     _flag("claims-in-id-token", "claims_in_id_token", "Whether ID tokens say what userinfo says.  [default: no]"),

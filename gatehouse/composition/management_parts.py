@@ -20,11 +20,12 @@ from gatehouse.management.user_factors import FactorAdministration
 from gatehouse.management.users import UserChanges
 
 if TYPE_CHECKING:
+    from gatehouse.auth.keys.key_rotation import KeyRotation
     from gatehouse.composition.shared_parts import SharedParts
 
 
 class ManagementParts:
-    def __init__(self, shared: SharedParts) -> None:
+    def __init__(self, shared: SharedParts, key_rotation: KeyRotation) -> None:
         stores, sessions, audit, clock = shared.stores, shared.sessions, shared.audit, shared.clock
         self.account_changes = shared.account_changes
         self.user_changes = UserChanges(shared.transactions, self.account_changes, shared.hash_pool)
@@ -83,5 +84,7 @@ class ManagementParts:
             departments=stores.departments,
             roles=stores.roles,
         )
-        self.client_changes = ClientChanges(self.account_changes, stores.oauth_clients, shared.settings.audience)
+        self.client_changes = ClientChanges(
+            self.account_changes, stores.oauth_clients, key_rotation, shared.settings.audience
+        )
         self.activity_log = ActivityLog(stores.audit_trail, stores.login_days, stores.users, clock)

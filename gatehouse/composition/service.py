@@ -86,7 +86,7 @@ class Service(SharedParts):
             keys=self.key_rotation,
             refresh_tokens=self.tokens.application_refresh,
         )
-        self.management = ManagementParts(self)
+        self.management = ManagementParts(self, self.key_rotation)
         self.console_versions = ConsoleVersions(self.stores.state, clock, settings.session_max)
         self.tasks: list[asyncio.Task[None]] = []
 

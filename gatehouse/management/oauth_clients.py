@@ -26,6 +26,7 @@ from gatehouse.stores.errors import Missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gatehouse.auth.keys.key_rotation import KeyRotation
     from gatehouse.management.account_changes import AccountChanges, Change
     from gatehouse.management.authority import Actor
     from gatehouse.stores.database.oauth_clients import ClientStore, StoredClient
@@ -50,10 +51,11 @@ class NewSecret(NamedTuple):
 
 
 class ClientChanges:
-    def __init__(self, changes: AccountChanges, store: ClientStore, own_audience: str) -> None:
+    def __init__(self, changes: AccountChanges, store: ClientStore, keys: KeyRotation, own_audience: str) -> None:
         """`own_audience`: of Gatehouse's own tokens, which no application may have."""
         self._changes = changes
         self._store = store
+        self._keys = keys
         self._own_audience = own_audience
 
     async def all(self) -> Sequence[StoredClient]:
@@ -82,6 +84,7 @@ class ClientChanges:
         name = draft.name or client_id
         check_name(name)
         config, now = checked_config(draft.config, self._own_audience), self._changes.now
+        await self._keys.ensure(config.id_token_alg)
         async with self._changes.begin(actor) as change:
             await _require_roles(change, config.roles)
             new = NewClient(client_id, name, _stored(config), now, now, enabled=draft.enabled is not False)
@@ -95,6 +98,8 @@ class ClientChanges:
         if draft.name is not UNSET:
             check_name(draft.name)
         config = UNSET if draft.config is UNSET else checked_config(draft.config, self._own_audience)
+        if config is not UNSET:
+            await self._keys.ensure(config.id_token_alg)
         async with self._changes.begin(actor) as change:
             row = await change.transaction.client(client_id)
             changed = [

@@ -59,7 +59,7 @@ def test_an_application_is_changed_field_by_field(applications: Applications) ->
     for options in (
         ("--name", "The wiki", "--role", "ADMIN", "--scope", "openid", "--scope", "email"),
         ("--third-party", "--emails-trusted", "--claims-in-id-token", "--id-token-alg", "ES256"),
-        ("--post-logout-redirect-uri", f"{CALLBACK}/out", "--backchannel-logout-uri", f"{CALLBACK}/back", "--audience", "the-api"),
+        ("--post-logout-uri", f"{CALLBACK}/out", "--backchannel-uri", f"{CALLBACK}/back", "--audience", "the-api"),
     ):
         assert applications("edit", "wiki", *options).done() == "Changed application wiki.\n"
     shown = applications("show", "wiki", "--json").json
@@ -68,7 +68,7 @@ def test_an_application_is_changed_field_by_field(applications: Applications) ->
     assert (config["first_party"], config["emails_trusted"], config["claims_in_id_token"]) == (False, True, True)
     assert (config["id_token_alg"], config["audience"]) == ("ES256", "the-api")
     assert config["post_logout_redirect_uris"] == [f"{CALLBACK}/out"]
-    applications("edit", "wiki", "--role", "", "--scope", "", "--backchannel-logout-uri", "").done()
+    applications("edit", "wiki", "--role", "", "--scope", "", "--backchannel-uri", "").done()
     config = applications("show", "wiki", "--json").json["config"]
     assert (config["roles"], len(config["scopes"]) > 2, config["backchannel_logout_uri"]) == ([], True, "")
     assert config["redirect_uris"] == [CALLBACK]

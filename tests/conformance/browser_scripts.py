@@ -54,17 +54,18 @@ def scripts(issuer: str) -> dict[str, Any]:
     again = [sign_in(_shown("sign-in", optional=True))]
     wrong_redirect = [page(authorize, _shown("problem", "redirect_uri"))]
     wrong_address = [sign_in(), page(logout, _shown("problem", "post_logout_redirect_uri"))]
-    wrong_hint = [sign_in(), page(logout, _shown("problem"))]
+    asked = [sign_in(), page(logout, _shown("log-out"))]  # nobody says whose address it is: none is gone to
     own = {
         "oidcc-prompt-login": again,
         "oidcc-max-age-1": again,
         "oidcc-ensure-registered-redirect-uri": wrong_redirect,
         "oidcc-ensure-request-object-with-redirect-uri": wrong_redirect,
+        "oidcc-redirect-uri-query-added": wrong_redirect,
         f"{LOGOUT}bad-post-logout-redirect-uri": wrong_address,
         f"{LOGOUT}query-added-to-post-logout-redirect-uri": wrong_address,
-        f"{LOGOUT}no-id-token-hint": wrong_hint,
-        f"{LOGOUT}modified-id-token-hint": wrong_hint,
-        f"{LOGOUT}bad-id-token-hint": wrong_hint,
+        f"{LOGOUT}no-id-token-hint": asked,
+        f"{LOGOUT}modified-id-token-hint": asked,
+        f"{LOGOUT}bad-id-token-hint": asked,
         f"{LOGOUT}no-params": [sign_in(), confirmed],
         f"{LOGOUT}only-state": [sign_in(), confirmed],
         f"{LOGOUT}no-post-logout-redirect-uri": [sign_in(), page(logout, _shown("logged-out"))],

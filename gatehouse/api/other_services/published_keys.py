@@ -36,7 +36,7 @@ class PublishedKeyEndpoints(ApplicationEndpoints):
     @Resource("/.well-known/jwks.json", _METHODS)
     @for_applications
     async def jwks(self, _request: Request) -> Response:
-        return raw_response(msgspec.json.encode(self._ring.jwks()), "application/json", cache=JWKS_CACHE)
+        return raw_response(msgspec.json.encode(await self._ring.jwks()), "application/json", cache=JWKS_CACHE)
 
     # Most libraries look first where OpenID Connect has it.
     @Resource("/.well-known/oauth-authorization-server", _METHODS, also_at="/.well-known/openid-configuration")

@@ -30,7 +30,8 @@ NODE_RELOAD_SECONDS = 15
 JWKS_MAX_AGE = 300
 # A node may learn of a new key this late, hand out the old JWKS until then, and that may be kept this long.
 PUBLISHED_BEFORE_SIGNING_SECONDS = NODE_RELOAD_SECONDS + JWKS_MAX_AGE + CLOCK_SKEW_SECONDS
-# A `kid` that is not known is looked up in the store, but not more often than this: forged ones cost nothing.
+# A `kid` that is not known is looked up in the store, and the JWKS is read from it, but not more often than this:
+# forged ones cost nothing.
 RELOAD_SECONDS = 1.0
 
 
@@ -118,7 +119,7 @@ class KeyRing:
 
     async def find(self, kid: str) -> VerificationKey | None:
         """The public half of a key; one that another node has just made is looked up in the store."""
-        if kid not in self._public and self._clock() >= self._loaded + RELOAD_SECONDS:
+        if kid not in self._public and self._may_be_stale():
             with suppress(WrongSecret):  # logged by the background task; verifying needs no secret
                 await self.load()
         if not self.loaded:
@@ -140,8 +141,15 @@ class KeyRing:
         """For the tokens of an application that wants this algorithm; None if no key for it was made yet."""
         return self.signer if self.signer.algorithm == algorithm else self._id_token_signers.get(algorithm)
 
-    def jwks(self) -> dict[str, list[dict[str, str]]]:
+    async def jwks(self) -> dict[str, list[dict[str, str]]]:
+        """With what another process has just made: an application that was added a moment ago asks for its key."""
+        if self._may_be_stale():
+            with suppress(WrongSecret, StoreUnavailable):  # then as it was
+                await self.load()
         return {"keys": self._jwks}
+
+    def _may_be_stale(self) -> bool:
+        return self._clock() >= self._loaded + RELOAD_SECONDS
 
     def verifies_until(self, key: StoredKey) -> float:
         """When the last token that the key can have signed has expired."""

@@ -64,7 +64,7 @@ class KeyRotation:
 
         Called when an application is added, so that its key is published before it signs.
         """
-        signer = self._ring.id_token_signer(algorithm)
+        signer = self._ring.id_token_signer(algorithm) if self._ring.loaded else None
         if signer is None:
             await self._ring.load()  # another node may have made it
             signer = self._ring.id_token_signer(algorithm)

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
-import msgspec
-
-from gatehouse.auth.oauth.definitions import ClientConfig, Pkce
-from gatehouse.stores.database.schema import oauth_clients
+from tests.api.oauth.application import CALLBACK
 from tests.support.inprocess import Answer, InProcess
 from tests.support.running import ANSWER, PASSWORD
 
-CALLBACK = "https://app.example/callback"
 AGENT = "Firefox"
 AUTHORIZE = "/oauth2/authorize"
-
-
-def add_client(service: InProcess, client_id: str = "app", name: str = "The App", **config: Any) -> None:
-    given = {"redirect_uris": (CALLBACK,), "pkce": Pkce.OPTIONAL, **config}
-    row = {
-        "client_id": client_id,
-        "name": name,
-        "enabled": True,
-        "config": msgspec.json.encode(ClientConfig(**given)).decode(),
-        "created": time.time(),
-        "changed": time.time(),
-    }
-
-    async def add() -> None:
-        async with service.service.stores.database.writing() as db:
-            await db.execute(oauth_clients.insert().values(**row))
-
-    service.run(add())
 
 
 class Page(NamedTuple):
@@ -114,6 +91,10 @@ class Browser:
     @property
     def url(self) -> str:
         return self.service.settings.public_url
+
+    @property
+    def is_logged_in(self) -> bool:
+        return any(name.endswith("gatehouse_session") for name in self.cookies)
 
     def send(self, method: str, url: str, form: dict[str, str] | None = None, **options: Any) -> Page:
         assert url.startswith(self.url), url

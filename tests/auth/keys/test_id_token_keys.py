@@ -10,6 +10,9 @@ import pytest
 
 from gatehouse.auth.audit import ClientInfo
 from gatehouse.auth.keys.key_ring import PUBLISHED_BEFORE_SIGNING_SECONDS
+from gatehouse.auth.oauth.definitions import ClientConfig
+from gatehouse.management.authority import OPERATOR
+from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.settings.master_secret import new_secret, secret_path, write_secrets
 from gatehouse.stores.database.signing_keys import StoredKey
 from tests.api.oauth.application import Application
@@ -50,12 +53,21 @@ def test_it_is_published_before_the_first_id_token(nodes: tuple[InProcess, InPro
     one, other = nodes
     assert stored(one) == []
     app = Application(one, id_token_alg="RS256")
-    reload(one, other)
     [key] = stored(one)
+    reload(other)
     assert (key.algorithm, key.purpose) == ("RS256", "openid")
     assert key.kid in published(one)
     assert key.kid in published(other)
     assert jwt.get_unverified_header(app.tokens()["id_token"])["kid"] == key.kid == signer(other)
+
+
+def test_an_application_that_was_just_added_finds_its_key_at_every_node(nodes: tuple[InProcess, InProcess]) -> None:
+    one, other = nodes
+    draft = ClientDraft(config=ClientConfig(redirect_uris=("https://wiki.example.com/callback",)))
+    one.run(one.service.management.client_changes.add(OPERATOR, "wiki", draft))
+    one.clock.move(1)
+    [key] = stored(one)
+    assert key.kid in published(other), "though it has not reloaded its keys"
 
 
 def test_access_tokens_are_signed_by_the_other_key(nodes: tuple[InProcess, InProcess]) -> None:
@@ -122,8 +134,7 @@ def test_one_that_has_leaked_is_replaced_at_once(nodes: tuple[InProcess, InProce
 def test_two_nodes_that_make_one_at_once_keep_one(nodes: tuple[InProcess, InProcess]) -> None:
     one, other = nodes
     Application(one, id_token_alg="RS256")
-    for node in nodes:
-        node.run(node.service.key_rotation._make_for_id_tokens("RS256"))
+    other.run(other.service.key_rotation._make_for_id_tokens("RS256"))
     reload(one, other)
     one.clock.move(PUBLISHED_BEFORE_SIGNING_SECONDS)
     reload(one, other)
