@@ -89,14 +89,13 @@ def test_nor_of_a_service_that_verifies_offline(
         verifier.check(tokens[kind])
 
 
-@pytest.mark.parametrize("name", ["client_id", "audience"])
-def test_no_application_can_be_called_what_our_own_tokens_are_for(gatehouse: InProcess, name: str) -> None:
-    audience = gatehouse.settings.audience
+@pytest.mark.parametrize(("client_id", "audience"), [("gatehouse", ""), ("impostor", "gatehouse")])
+def test_no_application_can_be_called_what_our_own_tokens_are_for(
+    gatehouse: InProcess, client_id: str, audience: str
+) -> None:
+    assert gatehouse.settings.audience == "gatehouse"
     with pytest.raises(ApplicationFieldInvalid):
-        if name == "client_id":
-            Application(gatehouse, audience)
-        else:
-            Application(gatehouse, "impostor", audience=audience)
+        Application(gatehouse, client_id, audience=audience)
 
 
 # Ours, and those of another kind, where applications' tokens belong
