@@ -139,7 +139,7 @@ def take_administration(browser: Browser, running: Running, size: str, theme: Th
 def save(page: Page, name: str) -> None:
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = IMAGES / f"{name}.png"
-    if name.startswith(("login-desktop", "flow-sign-in")):
+    if name.startswith(("login-desktop", "flow-")):
         # Dithering hides the steps in the sky; where there is no sky it would only make the letters rough.
         picture = picture.quantize(palette=palette(picture, exact=96), dither=Image.Dither.FLOYDSTEINBERG)
     else:
