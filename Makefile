@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # takes twice as long as the start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all mutants examples packages faults check format-and-lint types javascript audit bench fuzz pictures docs axe openid-provider lock clean
+.PHONY: help run test test-all mutants examples packages faults check format-and-lint types javascript audit bench fuzz pictures docs axe openid-provider relying-parties gitea lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -21,7 +21,7 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
 	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5),types TYPED="-p gatehouse")
 
-test-all: $(VENV)/dev.done axe openid-provider  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
+test-all: $(VENV)/dev.done axe openid-provider relying-parties  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
 	@$(BIN)/python -m tests.examples.toolchains
 	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3),types audit)
 
@@ -93,6 +93,13 @@ axe:
 openid-provider:
 	@$(call npm_ci,tests/openid_provider) || echo "npm cannot install oidc-provider: its tests will be left out"
 
+# The libraries from npm that log people in to applications with our provider.
+relying-parties:
+	@$(call npm_ci,tests/relying_parties/node) || echo "npm cannot install openid-client and next-auth: their tests will be left out"
+
+gitea: $(VENV)/dev.done  ## build Gitea for its tests, into the user's cache (needs Go; five minutes)
+	$(BIN)/python -m tests.relying_parties.gitea
+
 # Types and lint of the JavaScript of the pages. The types know the API and the ids of the HTML, and are made from them.
 JAVASCRIPT := gatehouse/api/pages/static
 TOOLS := tests/javascript/node_modules/.bin
@@ -124,6 +131,7 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-header --no-emit
 
 clean:  ## remove the environment, caches and what examples and packages built; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site tests/browser/node_modules tests/javascript/node_modules tests/openid_provider/node_modules
+	rm -rf tests/relying_parties/node/node_modules tests/relying_parties/spring/target
 	rm -rf examples/*/target examples/*/dist examples/*/node_modules
 	rm -rf dist packages/*/target packages/*/dist packages/*/node_modules packages/node/LICENSE
 

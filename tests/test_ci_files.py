@@ -52,7 +52,8 @@ def test_every_version_of_python_that_is_promised_is_tested() -> None:
 def test_every_lock_file_is_kept_up_to_date(lock: str, kind: str) -> None:
     updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())["updates"]
     [watched] = [each["directories"] for each in updates if each["package-ecosystem"] == kind]
-    found = [path for top in ("tests", "examples", "packages") for path in (ROOT / top).glob(f"*/{lock}")]
+    tops = ("tests", "tests/relying_parties", "examples", "packages")
+    found = [path for top in tops for path in (ROOT / top).glob(f"*/{lock}")]
     assert found
     for path in found:
         assert any(fnmatch(f"/{path.parent.relative_to(ROOT)}", pattern) for pattern in watched), path

@@ -376,4 +376,4 @@ def test_a_service_that_knows_the_issuer_alone_finds_the_keys(client: httpx.Clie
     assert metadata["issuer"] == claims["iss"]
     assert client.get(metadata["jwks_uri"]).json()["keys"][0]["use"] == "sig"
     assert client.post(metadata["introspection_endpoint"]).status_code == 401  # it is there, and asks for a service key
-    assert metadata["grant_types_supported"] == metadata["response_types_supported"] == []
+    assert metadata["response_types_supported"] == ["code"]

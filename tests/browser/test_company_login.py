@@ -283,7 +283,7 @@ def test_a_console_finds_the_tokens_where_it_keeps_them(
         assert types == {TYPES[menus]}, "written as that version reads it"
 
 
-def test_the_way_into_a_console_asks_which_of_several(
+def test_the_way_into_a_console_asks_which_of_several_at_our_page(
     at_console: Visit, running: Running, provider: QuickProvider, axe: str
 ) -> None:
     add_provider(running, provider, "another", sort=9)
@@ -292,7 +292,7 @@ def test_the_way_into_a_console_asks_which_of_several(
         page = at_console.page(f"{PREFIX}/enter?provider=another")
         expect(page.get_by_role("heading", name="A console")).to_be_visible()
         page.goto(f"{at_console.url}{PREFIX}/enter")
-        expect(page.locator("#choice a span[data-t]")).to_have_text([BUTTON, "Log in with Another"])
+        expect(page.locator("#company a span[data-t]")).to_have_text([BUTTON, "Log in with Another"])
         assert faults(page, axe) == []
         provider.name = "caroline"
         with_corp(page)

@@ -17,6 +17,7 @@ import gatehouse.version
 from gatehouse.api.console.user_import_and_export import EXPORTED
 from gatehouse.api.error_catalogue import CATALOGUE
 from gatehouse.api.http import response
+from gatehouse.api.pages.pages import PART_WORDS
 from gatehouse.auth.audit import Event
 from gatehouse.auth.refusals import Need, PasswordProblem
 from gatehouse.management.activity_log import Way
@@ -135,8 +136,9 @@ def test_a_sentence_is_given_the_values_that_it_names() -> None:
 
 
 def test_every_word_of_the_pages_is_used_and_every_used_one_is_there() -> None:
-    words, used = {**section("pages"), **section("pages_sources")}, set()
-    assert len(words) == len(section("pages")) + len(section("pages_sources")), "each in one of them"
+    parts = [section(name) for name in ("pages", *PART_WORDS.values())]
+    words, used = {key: text for part in parts for key, text in part.items()}, set()
+    assert len(words) == sum(map(len, parts)), "each in one of them"
     for file in (*STATIC.glob("*.html"), *STATIC.glob("*.js"), *(PACKAGE / "api/oauth").glob("*.py")):
         text = file.read_text()
         used |= set(re.findall(r'data-t(?:-\w+)?="([\w.]+)"', text))
@@ -148,7 +150,11 @@ def test_every_word_of_the_pages_is_used_and_every_used_one_is_there() -> None:
     put_together += ("flow.problem.", "flow.scope.")
     made_up |= {key for key in words if key.startswith(put_together)}
     made_up |= {key for key in words if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
-    made_up |= {key for key in words if key.startswith(("field.", "kind.", "step.", "arrival.", "table.", "sync."))}
+    made_up |= {
+        key
+        for key in words
+        if key.startswith(("app.field.", "field.", "kind.", "step.", "arrival.", "table.", "sync."))
+    }
     made_up |= {key for key in words if key.removesuffix(".hint") in used}
     assert used | made_up == set(words)
 

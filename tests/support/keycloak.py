@@ -247,7 +247,7 @@ class KeycloakServer(Server):
         headers = {"Authorization": f"Bearer {self._admin_token()}"}
         answer = self._api.request(method, f"{self.url}/admin/realms{realm}{path}", json=body, headers=headers)
         assert answer.is_success or answer.status_code == allowed, f"{method} {path}: {answer.text}"
-        return answer.json() if answer.content and method == "GET" else None
+        return answer.json() if answer.content else None
 
     def _admin_token(self) -> str:
         if time.monotonic() > self._token_ends:

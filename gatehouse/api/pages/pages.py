@@ -50,7 +50,7 @@ PAGES = {
 FLOW_LAYOUT = "flow.html"
 FLOW_PAGES = ("sign-in", "factor", "consent", "logout", "logged-out", "problem", "post")
 # Words of parts that few readers open, by their section: the pages fetch them with the part.
-PART_WORDS = {"sources": "pages_sources"}
+PART_WORDS = {"sources": "pages_sources", "applications": "pages_applications"}
 THEMES = ("auto", "light", "dark")
 
 IMMUTABLE = "public, max-age=31536000, immutable"

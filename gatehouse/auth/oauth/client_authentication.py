@@ -130,7 +130,9 @@ def check_assertion(claims: Mapping[str, Any], client_id: str, audiences: Collec
     refuse_unless(claims.get("iss") == client_id == claims.get("sub"), "iss and sub are the client_id")
     audience = claims.get("aud")
     named = audience if isinstance(audience, list) else [audience]
-    refuse_unless(any(each in audiences for each in named if isinstance(each, str)), "aud is the issuer")
+    # All of them are us: whoever else it was made for could bring it here.
+    ours = [each for each in named if isinstance(each, str) and each in audiences]
+    refuse_unless(bool(named) and ours == named, "aud is the issuer, and nobody else")
     times = {name: claims[name] for name in ("exp", "iat", "nbf") if name in claims}
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in times.values())
     refuse_unless(numbers and "exp" in times, "exp, iat and nbf are numbers, and exp is there")

@@ -34,8 +34,8 @@ class Clients:
 
     async def find(self, client_id: str) -> Client | None:
         """None if there is none, or it is switched off."""
-        if not client_id or len(client_id) > MAX_CLIENT_ID_LENGTH:
-            return None
+        if not 0 < len(client_id) <= MAX_CLIENT_ID_LENGTH or not (client_id.isascii() and client_id.isprintable()):
+            return None  # some of these no database takes
         return _enabled(await self._store.by_client_id(client_id))
 
     async def numbered(self, number: int) -> Client | None:

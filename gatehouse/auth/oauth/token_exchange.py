@@ -164,8 +164,7 @@ class TokenExchange:
     ) -> None:
         """Use the code up and open its grant, or refuse.
 
-        The session may end and the code may come again while we are at it. Both are asked once the grant is stored:
-        from then on, whoever ends the session finds the grant and tells the application.
+        The session may end and the code may come again while we are at it. Both are asked once the grant is stored.
         """
         if not await self._codes.use(ticket):
             if await self._codes.mark_reused(ticket):
@@ -175,9 +174,6 @@ class TokenExchange:
         if await self._codes.was_reused(ticket):
             await self._grants.end(grant.id, client.client_id, GrantEndReason.CODE_REUSED, who)
             raise _invalid_grant("the code was used twice")
-        if await self._grants.live_epoch(grant) is None:
-            await self._grants.end(grant.id, client.client_id, GrantEndReason.RACE, who)
-            raise _invalid_grant("the login has ended")
 
     async def _admitted(self, session_id: str, client: Client, who: ClientInfo) -> tuple[Session, Profile]:
         """The session, whose person still uses it, and the user as it is now; by the rules of our own refresh."""
@@ -222,6 +218,6 @@ class TokenExchange:
 def _narrowed(granted: list[str], asked: str) -> tuple[str, ...]:
     """Fewer scopes for this access token, never more (RFC 6749, 6). Unknown ones are passed over, as at authorize."""
     wanted = {scope for scope in asked.split() if scope in tuple(Scope)}
-    if not wanted <= set(granted):
-        raise OAuthRefusal("invalid_scope", "scope has one that was not granted")
+    if not wanted <= set(granted) or (asked.split() and not wanted):
+        raise OAuthRefusal("invalid_scope", "scope has one that was not granted, or none that there is")
     return tuple(scope for scope in granted if scope in wanted or not wanted)

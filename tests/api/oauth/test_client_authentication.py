@@ -222,7 +222,7 @@ def test_an_assertion_is_accepted(gatehouse: InProcess, algorithm: str) -> None:
 
 @pytest.mark.parametrize(
     "audience",
-    [ISSUER, f"{ISSUER}/oauth2/token", [ISSUER], ["https://other.example", f"{ISSUER}/oauth2/token"]],
+    [ISSUER, f"{ISSUER}/oauth2/token", [ISSUER], [ISSUER, f"{ISSUER}/oauth2/token"]],
 )
 def test_it_names_us_as_its_audience(signing: Application, audience: Any) -> None:
     assert is_known(signed(signing, assertion(signing, "ES256", aud=audience)))

@@ -1,4 +1,4 @@
-"""RP-initiated logout: at once where an ID token of ours names the session, else after a question; and where it leads."""
+"""RP-initiated logout: at once where an ID token of ours names the session, else after a question."""
 
 from __future__ import annotations
 

@@ -90,7 +90,8 @@ def test_what_is_wrong_is_said_beside_its_field(
 ) -> None:
     page = browser.authorize()
     right = {"username": "admin", "password": PASSWORD, "captchaCode": ANSWER}
-    refused = browser.submit(page, "sign-in", **{**right, **typed})
+    form: Any = {**right, **typed}
+    refused = browser.submit(page, "sign-in", **form)
     assert refused.status == 400
     assert refused.texts[place] == ENGLISH[words]
     said = [text for name, text in refused.texts.items() if name.endswith("-message") and text]

@@ -1,12 +1,13 @@
 // The form of one directory or provider: what most need first, everything else under "More".
 
+import { configControl, flag } from "./admin-config-fields.js";
 import { attempt, choices, control, formDialog } from "./admin-forms.js";
 import { copyButton } from "./copy.js";
 import { dialogForm, open } from "./dialog.js";
 import { make } from "./dom.js";
 import { succeed } from "./toast.js";
 import { ask } from "./tokens.js";
-import { known, say, word } from "./words.js";
+import { say, word } from "./words.js";
 
 const PROVIDERS = ["openid", "dingtalk", "feishu"];
 const MAPPED = ["username", "nickname", "email", "mobile", "department"];
@@ -56,28 +57,6 @@ const PROVIDER_MORE = [
 ];
 // What decides who gets to see the secret; another address takes it once more.
 const ADDRESS = ["urls", "allowPlain", "caFile", "issuer", "baseUrl"];
-
-/** @param {SourceField} field @param {any} value @returns {SourceControl} */
-function configControl({ name, kind = "text", only, ...attributes }, value) {
-  const words = `field.${name}`;
-  const hint = known(`${words}.hint`) ? `${words}.hint` : undefined;
-  if (kind === "flag") return { name, only, ...flag(words, value) };
-  if (Array.isArray(kind)) {
-    const chosen = control(words, { kind: kind.map((each) => [each, known(`kind.${each}`) ? word(`kind.${each}`) : each]), value, hint });
-    return { name, only, ...chosen, read: () => chosen.input.value };
-  }
-  const shown = kind === "list" ? (value ?? []).join(" ") : String(value ?? "");
-  const text = control(words, { kind: kind === "number" ? "number" : "text", value: shown, hint, spellcheck: "false", autocapitalize: "none", ...attributes });
-  const { input } = text;
-  const read = () => (kind === "number" ? Number(input.value) : kind === "list" ? input.value.split(/[\s,]+/).filter(Boolean) : input.value.trim());
-  return { name, only, ...text, read };
-}
-
-/** @param {string} words @param {boolean} [checked] */
-function flag(words, checked) {
-  const input = make("input", { type: "checkbox", checked });
-  return { input, box: make("label", { class: "check" }, input, make("span", { t: words })), read: () => input.checked };
-}
 
 /** Rows of a text and a choice: which group has which role.
  * @param {string} words @param {[string, string][]} entries @param {Option[]} options */

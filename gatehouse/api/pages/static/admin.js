@@ -1,9 +1,7 @@
 // The administration: the parts that the reader's perms open, one at a time, by the fragment of the address.
 
 import { audit } from "./admin-audit.js";
-import { departments } from "./admin-departments.js";
 import { overview } from "./admin-overview.js";
-import { roles } from "./admin-roles.js";
 import { sessions } from "./admin-sessions.js";
 import { settings } from "./admin-settings.js";
 import { sentence } from "./admin-forms.js";
@@ -19,14 +17,15 @@ import "./preferences.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Each part with the perms of which one opens it.
+/** Each part with the perms of which one opens it. What most readers do not open is fetched when it is.
  * @type {Part[]} */
 const PARTS = [
   { id: "overview", perms: ["sys:user:list", "sys:log:list"], show: overview, icon: "M4 19.5V11M10 19.5V4.5M16 19.5v-6M21 19.5H3" },
   { id: "users", perms: ["sys:user:list"], show: users, icon: "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.6 3-5.5 6.5-5.5s6 1.9 6.5 5.5M16 5a3.3 3.3 0 0 1 0 6.3M18 14.4c2 .7 3.2 2.4 3.5 5.1" },
-  { id: "roles", perms: ["sys:role:list"], show: roles, icon: "M12 3 4.5 6v5.5c0 4.5 3 7.8 7.5 9.5 4.5-1.7 7.5-5 7.5-9.5V6zM9 12l2.2 2.2L15.5 10" },
-  { id: "departments", perms: ["sys:dept:list"], show: departments, icon: "M9.5 3.5h5v4.5h-5zM3.5 16h5v4.5h-5zM15.5 16h5v4.5h-5zM12 8v4M6 16v-4h12v4" },
+  { id: "roles", perms: ["sys:role:list"], show: async (context) => (await import("./admin-roles.js")).roles(context), icon: "M12 3 4.5 6v5.5c0 4.5 3 7.8 7.5 9.5 4.5-1.7 7.5-5 7.5-9.5V6zM9 12l2.2 2.2L15.5 10" },
+  { id: "departments", perms: ["sys:dept:list"], show: async (context) => (await import("./admin-departments.js")).departments(context), icon: "M9.5 3.5h5v4.5h-5zM3.5 16h5v4.5h-5zM15.5 16h5v4.5h-5zM12 8v4M6 16v-4h12v4" },
   { id: "sources", perms: ["sys:source:list"], show: async (context) => (await import("./admin-sources.js")).sources(context), icon: "M4 20.500V5l8-2v17.500M12 8.500h8v12M3 20.500h18M7.500 8v0M7.500 12v0M7.500 16v0M16 12.500v0M16 16.500v0" },
+  { id: "applications", perms: ["sys:app:list"], show: async (context) => (await import("./admin-applications.js")).applications(context), icon: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM17 14v6M14 17h6" },
   { id: "sessions", perms: ["sys:session:list", "sys:user:list"], show: sessions, icon: "M3.5 4.5h17V16h-17zM9 20h6M12 16v4" },
   { id: "audit", perms: ["sys:log:list"], show: audit, icon: "M6 3.5h12v17H6zM9 8h6M9 12h6M9 16h3" },
   { id: "settings", perms: ["sys:config:list"], show: settings, icon: "M4 7h9M19 7h1M4 17h1M11 17h9M16 4.500v5M8 14.500v5" },
