@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from gatehouse.api.error_catalogue import BodyUnreadable
 from gatehouse.api.http.forms import read_form
@@ -86,6 +86,7 @@ class LogoutEndpoints(PageEndpoints):
             "form": self._form_tokens.make(browser, _logout_of(who)),
             "then": self._requests.seal(asked),
             "username": who.profile.user.username,
+            "home": quote(f"{self._public_url}/", safe=""),
         }
         page = self.parts.pages.page(request, asked.ui_locales)
         return page.show("logout", values, target=asked.redirect_uri, headers=cookies)
