@@ -283,6 +283,7 @@ def test_wrong_codes_count_as_failed_logins_of_the_name(tmp_path: Path) -> None:
         assert (page.status, locked.status) == (400, 429)
         assert "30 seconds" in locked.texts["otpCode-message"]
         assert not browser.is_logged_in
+        assert browser.sign_in(browser.authorize(), "ann").status == 429, "counted under one key with passwords"
 
 
 def test_a_password_that_was_shown_is_void_once_it_has_changed(
