@@ -157,7 +157,6 @@ class GrantEndReason(StrEnum):
     REVOKED = "revoked"  # by the application
     CODE_REUSED = "code_reused"
     REUSE = "reuse"  # of a refresh token, which ends the session
-    RACE = "race"  # the session ended while the application fetched its tokens
     USER = "user"  # on the account page
 
 

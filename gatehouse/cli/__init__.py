@@ -33,7 +33,7 @@ COMMANDS = {
     "session": ("session", "Who is logged in, and from where."),
     "limit": ("limit", "Lockouts: names that are locked after failed logins."),
     "audit": ("audit", "Show the audit trail: who did what, from where, when and why."),
-    "key": ("key", "Keys that sign access tokens."),
+    "key": ("key", "Keys that sign access tokens, and the ID tokens of applications."),
     "secret": ("secret", "The master secret, from which every other key is derived."),
     "service-key": ("service_key", "Keys with which other services ask about tokens."),
     "import": ("imports", "Import users from another system."),

@@ -20,6 +20,7 @@ from gatehouse.cli.with_service import require_data, settings_in_force
 from gatehouse.common import logs
 from gatehouse.composition import Service
 from gatehouse.doctor import diagnosis
+from gatehouse.doctor.client_checks import check_clients
 from gatehouse.doctor.findings import Finding, Level, fail, ok
 from gatehouse.doctor.source_checks import check_source_variables, check_sources
 from gatehouse.messages import message
@@ -91,6 +92,7 @@ async def _stores(settings: Settings) -> list[Finding]:
             *[each async for each in diagnosis.check_state(service)],
             *[each async for each in check_nodes(service)],
             *([each async for each in check_sources(service)] if len(accounts) > 1 else []),
+            *([each async for each in check_clients(service)] if len(accounts) > 1 else []),
         ]
     finally:
         await service.stop()

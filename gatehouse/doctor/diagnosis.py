@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gatehouse.auth.keys.sealing import WrongSecret
+from gatehouse.doctor.client_checks import check_clients
 from gatehouse.doctor.findings import fail, ok, warn
 from gatehouse.doctor.source_checks import check_source_variables, check_sources
 from gatehouse.messages import message
@@ -49,6 +50,8 @@ async def diagnose(service: Service) -> AsyncIterator[Finding]:
     async for each in check_state(service):
         yield each
     async for each in check_sources(service):
+        yield each
+    async for each in check_clients(service):
         yield each
     for each in (*check_test_switches(settings), *check_workers(settings), *check_network(settings)):
         yield each

@@ -18,7 +18,15 @@ from tests.support.running import PASSWORD
 
 pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
 
-WRITES = ("raise_epochs", "end_session", "end_sessions_of", "open_session", "rotate_session", "compare_and_set")
+WRITES = (
+    "raise_epochs",
+    "end_session",
+    "end_sessions_of",
+    "open_session",
+    "rotate_session",
+    "touch_session",
+    "compare_and_set",
+)
 
 
 @pytest.fixture

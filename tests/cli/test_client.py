@@ -134,3 +134,34 @@ def test_wrong_words_get_one_line(applications: Applications) -> None:
     assert "nothing to change" in applications("edit", "x").refused()
     for words in (("edit", "y", "--name", "Y"), ("show", "y"), ("secret", "y"), ("recipe", "y"), ("enable", "y")):
         assert "there is no application 'y'" in applications(*words).refused()
+
+
+def test_doctor_looks_at_each_enabled_application(applications: Applications) -> None:
+    def findings() -> list[tuple[str, str]]:
+        said = applications.typed("doctor", "--json").out
+        return [(each["level"], each["found"]) for each in json.loads(said) if each["check"] == "applications"]
+
+    assert findings() == []
+    applications.typed("role", "add", "CLERK").done()
+    applications("add", "wiki", "--redirect-uri", CALLBACK, "--role", "CLERK").done()
+    assert findings() == [("ok", "1 application logs people in here")]
+    applications.typed("role", "delete", "CLERK", "--yes").done()
+    assert findings()[1:] == [("fail", "wiki is for roles that are not there: CLERK")]
+    applications("edit", "wiki", "--name", "Wiki").done()  # what is wrong already does not keep from other changes
+    plain = "http://wiki.internal/callback"
+    applications("edit", "wiki", "--role", "", "--redirect-uri", plain, "--allow-http").done()
+    assert findings()[1:] == [("warn", f"wiki is sent people at {plain} without TLS: codes can be read on the way")]
+    applications("edit", "wiki", "--redirect-uri", CALLBACK).done()
+    applications("secret", "wiki", "--keep", "3d").done()
+    assert len(findings()) == 1
+    hint = applications("secret", "wiki", "--keep", "1d", "--json").json["client_secret"][-4:]
+    applications("secret", "wiki", "--keep", "2h").done()
+    assert findings()[1:] == [("warn", f"the old secret …{hint} of wiki ends in 2 hours")]
+    applications("edit", "wiki", "--auth", "none").done()
+    applications("edit", "wiki", "--auth", "client_secret").done()
+    assert findings()[1:] == [("fail", "wiki has no valid secret: nobody can log in to it")]
+    applications.typed.env["GATEHOUSE_ISSUER"] = "http://login.example.org"
+    del applications.typed.env["GATEHOUSE_CAPTCHA_TEST_ANSWER"], applications.typed.env["GATEHOUSE_LIMITS"]
+    assert findings()[0][0] == "fail"
+    applications("disable", "wiki").done()
+    assert findings() == []

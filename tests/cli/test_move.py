@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,16 +20,22 @@ from gatehouse.settings import load
 from gatehouse.stores.database.database_copy import TABLES
 from gatehouse.stores.database.schema import (
     audit_events,
+    consents,
     departments,
     external_identities,
+    grants,
     identity_sources,
     menus,
+    oauth_client_secrets,
+    oauth_clients,
     provider_sessions,
     recovery_codes,
     user_roles,
     users,
 )
 from gatehouse.stores.database.sql_engine import Database
+from gatehouse.stores.state.protocol import GRANT_OWNERS, Session
+from gatehouse.stores.state.sqlite.engine import SQLiteState
 from tests.support.conversation import ME, bearer, login, refresh
 from tests.support.engines import Postgres, Redis
 from tests.support.running import Running
@@ -36,6 +43,7 @@ from tests.support.running import Running
 pytestmark = pytest.mark.full
 
 PEOPLE = 12_000
+GRANT = f"{GRANT_OWNERS + 2}-x"
 DB = 59
 
 
@@ -70,11 +78,32 @@ async def populate(path: Path) -> None:
             await db.execute(
                 insert(provider_sessions).values(session="2-x", sid="", sealed=b"\x00", created=1.5, **who)
             )
+            await db.execute(
+                insert(oauth_clients).values(
+                    id=7, client_id="wiki", name="漢", enabled=True, config="{}", created=1.5, changed=1.5
+                )
+            )
+            await db.execute(
+                insert(oauth_client_secrets).values(client=7, digest=b"\x00\xff", hint="abcd", created=1.5)
+            )
+            await db.execute(
+                insert(grants).values(id=GRANT, session="2-x", user=2, client=7, scopes="openid", created=1.5)
+            )
+            await db.execute(insert(consents).values(user=2, client=7, scopes="openid", given=1.5))
             await db.execute(insert(audit_events), [{"at": float(n), "event": "login", "user": n} for n in range(3000)])
             await db.execute(insert(users).values({**rows[0], "id": 99_999, "name_key": "gone"}))
             await db.execute(delete(users).where(users.c.id == 99_999))
     finally:
         await database.close()
+
+
+async def open_grant(path: Path) -> None:
+    """The row that counts the refresh tokens of an application."""
+    state, now = SQLiteState(path), time.time()
+    try:
+        await state.open_session(Session(GRANT, GRANT_OWNERS + 2, 3, now, now, now + 999, now + 999, "", ""), 10)
+    finally:
+        await state.close()
 
 
 async def counts(url: str) -> dict[str, int]:
@@ -141,13 +170,15 @@ def test_everything_arrives_and_nobody_is_logged_out(house: tuple[Running, Runni
     with before, before.client() as client:
         tokens = login(client)
     asyncio.run(populate(before.data / "accounts.db"))
+    asyncio.run(open_grant(before.data / "state.db"))
     sent = asyncio.run(counts(f"sqlite:///{before.data / 'accounts.db'}"))
     assert sent["users"] == PEOPLE + 1
+    assert {sent[table.name] for table in (oauth_clients, oauth_client_secrets, grants, consents)} == {1}
 
     done = after.cli("move", "--json")
     assert done.returncode == 0, done.stderr
     assert {each["table"]: each["rows"] for each in json.loads(done.stdout)["tables"]} == sent
-    assert json.loads(done.stdout)["sessions"] == 1
+    assert json.loads(done.stdout)["sessions"] == 2, "of the login, and of a grant"
     assert asyncio.run(counts(after.env["GATEHOUSE_DATABASE_URL"])) == sent
 
     with after, after.client() as client:

@@ -60,6 +60,7 @@ def scripts(issuer: str) -> dict[str, Any]:
         "oidcc-max-age-1": again,
         "oidcc-ensure-registered-redirect-uri": wrong_redirect,
         "oidcc-ensure-request-object-with-redirect-uri": wrong_redirect,
+        "oidcc-redirect-uri-query-added": wrong_redirect,
         f"{LOGOUT}bad-post-logout-redirect-uri": wrong_address,
         f"{LOGOUT}query-added-to-post-logout-redirect-uri": wrong_address,
         f"{LOGOUT}no-id-token-hint": asked,

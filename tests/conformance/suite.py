@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import httpx
 
 # What a plan leaves open. One that it has fixed itself must not be given.
-VARIANTS = {"server_metadata": "discovery", "client_registration": "static_client", "response_type": "code"}
+VARIANTS = {
+    "server_metadata": "discovery", "client_registration": "static_client", "response_type": "code",
+    "response_mode": "default", "client_auth_type": "private_key_jwt",
+}  # fmt: skip
 POLL_SECONDS = 0.3
 
 
@@ -49,18 +52,27 @@ class Suite:
     def close(self) -> None:
         self._http.close()
 
-    def run(self, plan: str, config: dict[str, Any], only: str = "") -> Iterator[ModuleResult]:
-        """The modules of the plan whose names contain `only`, one after another."""
+    def run(
+        self,
+        plan: str,
+        config: dict[str, Any],
+        is_wanted: Callable[[str], bool],
+        waiting: Mapping[str, Callable[[], object]],
+    ) -> Iterator[ModuleResult]:
+        """The modules of the plan that are wanted, one after another.
+
+        Those in `waiting` do not begin by themselves: something has to be done first.
+        """
         offered = next(
             each["variants"] for each in self._call("GET", "/api/plan/available") if each["planName"] == plan
         )
         variant = {name: value for name, value in VARIANTS.items() if name in (offered or {})}
         created = self._call("POST", "/api/plan", config, planName=plan, variant=json.dumps(variant))
         for module in created["modules"]:
-            if only in module["testModule"]:
-                yield self._run_module(created["id"], module)
+            if is_wanted(module["testModule"]):
+                yield self._run_module(created["id"], module, waiting.get(module["testModule"]))
 
-    def _run_module(self, plan: str, module: dict[str, Any]) -> ModuleResult:
+    def _run_module(self, plan: str, module: dict[str, Any], first: Callable[[], object] | None) -> ModuleResult:
         variant = json.dumps(module.get("variant") or {})
         began = time.monotonic()
         test = self._call("POST", "/api/runner", test=module["testModule"], plan=plan, variant=variant)["id"]
@@ -68,6 +80,10 @@ class Suite:
         while info.get("status") not in {"FINISHED", "INTERRUPTED"} and time.monotonic() < began + self._patience:
             time.sleep(POLL_SECONDS)
             info = self._call("GET", f"/api/info/{test}")
+            if first is not None and info["status"] == "CONFIGURED":
+                first()
+                first = None
+                self._call("POST", f"/api/runner/{test}")
         log = self._call("GET", f"/api/log/{test}")
         finished = info.get("status") == "FINISHED"
         if info.get("status") not in {"FINISHED", "INTERRUPTED"}:

@@ -34,6 +34,8 @@ SQLITE = "gatehouse/stores/state/sqlite/engine.py"
 SESSION_RULES = "gatehouse/stores/state/refresh_reuse.py"
 SESSIONS = "gatehouse/auth/sessions/sessions.py"
 TOKENS = "gatehouse/auth/sessions/tokens.py"
+JWS = "gatehouse/auth/keys/jws.py"
+OAUTH = "gatehouse/auth/oauth"
 PROFILES = "gatehouse/auth/sessions/profile_cache.py"
 AUTHENTICATOR = "gatehouse/auth/authentication.py"
 LOGIN = "gatehouse/auth/login/login.py"
@@ -70,6 +72,7 @@ AUDIT_TESTS = "tests/auth/test_audit.py"
 PASSWORD_TESTS = "tests/management/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
 PROVIDER_TESTS = "tests/identity_sources/provider"
+OAUTH_TESTS = "tests/api/oauth"
 COMPANY_TESTS = "tests/api/company_login"
 SESSION_END_TESTS = "tests/auth/oauth/test_session_ends.py"
 BACKCHANNEL_TESTS = "tests/auth/oauth/test_backchannel.py"
@@ -159,8 +162,8 @@ LOGOUT = (
     Mutant(
         "a logout ends the session and its refresh tokens",
         AUTHENTICATOR,
-        "if await self._sessions.end(claims.session, SessionEndReason.LOGOUT, client) is None:",
-        "if claims.session is None:",
+        "        if not await self.end(claims.session, client):",
+        "        if not claims.session:",
         (f"{CONTRACT_TESTS}::test_logout_in_both_variants_ends_all_tokens_of_the_session_at_once",),
     ),
     Mutant(
@@ -210,37 +213,37 @@ ACCESS_TOKENS = (
     ),
     Mutant(
         "the signature of an access token is verified",
-        TOKENS,
-        '                    "verify_exp": False,\n',
-        '                    "verify_exp": False,\n                    "verify_signature": False,\n',
+        JWS,
+        '                "verify_exp": False,\n',
+        '                "verify_exp": False,\n                "verify_signature": False,\n',
         (f"{TOKEN_TESTS}::test_every_changed_bit_breaks_it",),
     ),
     Mutant(
         "the verifying key is the one of our own set that `kid` names",
-        TOKENS,
-        "            key = await self._ring.find(kid)\n",
-        "            key = await self._ring.find(kid) or next(iter(self._ring._public.values()))\n",
+        JWS,
+        "        key = await ring.find(kid)\n",
+        "        key = await ring.find(kid) or next(iter(ring._public.values()))\n",
         (f"{TOKEN_TESTS}::test_no_other_header",),
     ),
     Mutant(
         "the algorithm comes from the key: `none` is no algorithm",
-        TOKENS,
-        '                    "verify_iat": False,\n',
-        '                    "verify_iat": False,\n'
-        '                    "verify_signature": str(header.get("alg")).lower() != "none",\n',
+        JWS,
+        '                "verify_iat": False,\n',
+        '                "verify_iat": False,\n'
+        '                "verify_signature": str(header.get("alg")).lower() != "none",\n',
         (f"{TOKEN_TESTS}::test_no_other_algorithm",),
     ),
     Mutant(
         "the algorithm comes from the key and not from the token",
-        TOKENS,
+        JWS,
         "algorithms=[key.algorithm],",
         'algorithms=[header["alg"]],',
         (f"{TOKEN_TESTS}::test_no_other_algorithm",),
     ),
     Mutant(
         "only a token of the type of access tokens is one",
-        TOKENS,
-        'if header.get("typ") not in TOKEN_TYPES or not isinstance(kid, str):',
+        JWS,
+        'if header.get("typ") not in token_types or not isinstance(kid, str):',
         "if not isinstance(kid, str):",
         (f"{TOKEN_TESTS}::test_no_other_header",),
     ),
@@ -937,7 +940,7 @@ PROVIDERS = (
     ),
     Mutant(
         "the kind of a provider's key decides about the algorithm",
-        f"{PROVIDER}/keys.py",
+        "gatehouse/common/jwk.py",
         '    ("EC", "P-256"): ("ES256",),\n',
         '    ("EC", "P-256"): ("ES256",),\n    ("oct", None): ("HS256",),\n',
         (f"{PROVIDER_TESTS}/test_outages.py::test_a_description_that_must_not_be_used",),
@@ -1132,6 +1135,128 @@ SESSION_ENDINGS = (
     ),
 )
 
+APPLICATIONS = (
+    Mutant(
+        "a token that names an application opens nothing of our API",
+        TOKENS,
+        "        if claims is None or not claims.keys().isdisjoint(APPLICATION_CLAIMS):",
+        "        if claims is None:",
+        (f"{OAUTH_TESTS}/test_token_confusion.py::test_not_even_one_with_our_audience",),
+    ),
+    Mutant(
+        "refresh tokens of applications have a key of their own",
+        "gatehouse/composition/token_parts.py",
+        'APPLICATIONS = "refresh tokens of applications"',
+        'APPLICATIONS = "refresh tokens"',
+        (f"{OAUTH_TESTS}/test_tokens.py::test_refresh_tokens_of_both_kinds_are_not_taken_for_each_other",),
+    ),
+    Mutant(
+        "a code is for one application",
+        f"{OAUTH}/token_exchange.py",
+        "    if content.client != client.id:",
+        "    if content.client < 0:",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_code_of_another_application_is_refused_and_not_used_up",),
+    ),
+    Mutant(
+        "a code goes back where it was asked for",
+        f"{OAUTH}/token_exchange.py",
+        "    if redirect_uri != content.redirect_uri and (redirect_uri or not content.challenge):",
+        "    if not content.redirect_uri:",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_code_wants_what_it_was_made_with",),
+    ),
+    Mutant(
+        "a verifier without a challenge is refused, and the other way round",
+        f"{OAUTH}/token_exchange.py",
+        "    if bool(verifier) != bool(content.challenge):",
+        "    if content.client < 0:",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_code_wants_what_it_was_made_with",),
+    ),
+    Mutant(
+        "the verifier fits the challenge",
+        f"{OAUTH}/token_exchange.py",
+        "(_VERIFIER.fullmatch(verifier) and hmac.compare_digest(_s256(verifier), content.challenge))",
+        "_VERIFIER.fullmatch(verifier)",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_code_wants_what_it_was_made_with",),
+    ),
+    Mutant(
+        "a code is used once",
+        f"{OAUTH}/authorization_codes.py",
+        "return await self._state.compare_and_set(_key(ticket), None, ticket.content.grant, _until(ticket), now)",
+        "return bool(ticket.id)",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_code_that_comes_twice_ends_what_it_gave",),
+    ),
+    Mutant(
+        "a code that comes twice ends what it gave",
+        f"{OAUTH}/token_exchange.py",
+        "            if await self._codes.mark_reused(ticket):",
+        "            if not ticket.id:",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_code_that_comes_twice_ends_what_it_gave",),
+    ),
+    Mutant(
+        "the first who used a code looks whether it came again",
+        f"{OAUTH}/token_exchange.py",
+        "        if await self._codes.was_reused(ticket):",
+        "        if not ticket.id:",
+        (f"{OAUTH_TESTS}/test_races.py::test_a_code_that_comes_again_in_between_leaves_nothing",),
+    ),
+    Mutant(
+        "a session that ends while a grant is opened takes it along",
+        f"{OAUTH}/grants.py",
+        "        if await self._sessions.live_epoch(parent.id, parent.user, self._clock()) is None:",
+        "        if not parent.id:",
+        (f"{OAUTH_TESTS}/test_races.py::test_a_session_that_ends_meanwhile_leaves_no_token",),
+    ),
+    Mutant(
+        "nothing that was granted is of use without its session",
+        f"{OAUTH}/grants.py",
+        "        return await self._sessions.live_epoch(grant.session, grant.user, now)",
+        "        return 0",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_logout_ends_everything_at_once",),
+    ),
+    Mutant(
+        "a reused refresh token of an application ends the session",
+        f"{OAUTH}/grants.py",
+        "            if refusal.reason is RefreshFailure.REUSE:",
+        "            if refusal.reason is RefreshFailure.DISABLED:",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_reused_refresh_token_ends_the_session_and_all_that_hangs_on_it",),
+    ),
+    Mutant(
+        "a refresh token is of one application",
+        f"{OAUTH}/grants.py",
+        "        return stored if stored is not None and stored.client == client else None",
+        "        return stored",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_a_refresh_token_is_of_its_application_alone",),
+    ),
+    Mutant(
+        "who may use an application is asked at every refresh",
+        f"{OAUTH}/token_exchange.py",
+        "        if not client.admits(profile.roles):",
+        "        if not client.id:",
+        (f"{OAUTH_TESTS}/test_tokens.py::test_who_may_not_any_more_gets_nothing",),
+    ),
+    Mutant(
+        "an application authenticates as it is registered",
+        f"{OAUTH}/client_authentication.py",
+        "        if credentials.method is not client.config.auth:",
+        "        if not client.id:",
+        (f"{OAUTH_TESTS}/test_client_authentication.py::test_each_uses_the_kind_that_it_is_registered_with",),
+    ),
+    Mutant(
+        "a replaced secret of an application expires",
+        f"{OAUTH}/client_authentication.py",
+        "if each.expires is None or now < each.expires]",
+        "if each.expires is None or now]",
+        (f"{OAUTH_TESTS}/test_client_authentication.py::test_two_secrets_are_valid_while_one_replaces_the_other",),
+    ),
+    Mutant(
+        "an assertion is used once",
+        f"{OAUTH}/client_authentication.py",
+        "        if not await self._state.compare_and_set(used, None, ",
+        "        if not used and not await self._state.compare_and_set(used, None, ",
+        (f"{OAUTH_TESTS}/test_client_authentication.py::test_an_assertion_is_good_once",),
+    ),
+)
+
 MUTANTS = (
     *REFRESH_TOKENS,
     *LOGOUT,
@@ -1149,4 +1274,5 @@ MUTANTS = (
     *PROVIDERS,
     *COMPANY_LOGINS,
     *SESSION_ENDINGS,
+    *APPLICATIONS,
 )

@@ -1,10 +1,13 @@
 """The OpenID provider: other applications log their people in with the accounts here.
 
 definitions.py       what an application is configured by
-clients.py           applications: found, and authenticated at the token endpoint
-client_secrets.py    what an application's secret looks like, and what is stored of it
+clients.py           applications, found by their name
+client_authentication.py, client_secrets.py   how an application shows that it is the one it says
+authorization_requests.py   what an application may ask for
 redirect_uris.py     which addresses are an application's own
 browser_sessions.py  the session of a browser at our pages, by a cookie
-authorization_codes.py, grants.py   from a code to what an application was granted, and how that ends
+authorization_codes.py, token_exchange.py, grants.py   from a code to what an application was granted, and its end
+id_tokens.py, application_tokens.py, scope_claims.py   what an application gets, and what that says
+application_access.py   what an application's access token opens
 session_ends.py, backchannel.py     what hangs on a session ends with it, and applications are told
 """

@@ -45,11 +45,12 @@ class Grants:
         owner = GRANT_OWNERS + new.user
         _, evicted = await self._rotations.open(owner, who, (), parent=parent, session_id=new.id)
         await self._store.add(new)
-        # Its session may have ended while this was written: then nobody would look for the grant any more.
+        # Its session may have ended while this was written: then nobody would look for the grant any more. From now
+        # on, whoever ends the session finds the grant, and tells the application.
         if await self._sessions.live_epoch(parent.id, parent.user, self._clock()) is None:
             await self._rotations.end(new.id, SessionEndReason.LOGOUT, who)
             await self._store.remove(new.id)
-            raise OAuthRefusal("invalid_grant", "the session has ended")
+            raise OAuthRefusal("invalid_grant", "the login has ended")
         await self._store.remove_spare([each.id for each in evicted])
         detail = {"client": client.client_id, "scopes": new.scopes}
         self._audit.record(Event.GRANT_OPENED, who, user=new.user, session=new.session, detail=detail)

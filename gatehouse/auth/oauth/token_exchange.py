@@ -133,7 +133,10 @@ class TokenExchange:
         grant = await self._grants.find(known[0], client.id) if known else None
         if known is None or grant is None:
             raise self._refresh_failed(RefreshFailure.NOT_OURS, client, who)
-        scopes = _narrowed(grant.scopes.split(), form.get("scope", ""))
+        granted = client.still_allowed(grant.scopes.split())
+        if Scope.OFFLINE_ACCESS not in granted:
+            raise _invalid_grant("this client may not refresh any more")
+        scopes = _narrowed(granted, form.get("scope", ""))
         await self._directory_recheck.check(grant.user, who)
         signer = await self._signer(client)
         session, profile = await self._admitted(grant.session, client, who)
@@ -164,8 +167,7 @@ class TokenExchange:
     ) -> None:
         """Use the code up and open its grant, or refuse.
 
-        The session may end and the code may come again while we are at it. Both are asked once the grant is stored:
-        from then on, whoever ends the session finds the grant and tells the application.
+        The session may end and the code may come again while we are at it. Both are asked once the grant is stored.
         """
         if not await self._codes.use(ticket):
             if await self._codes.mark_reused(ticket):
@@ -175,9 +177,6 @@ class TokenExchange:
         if await self._codes.was_reused(ticket):
             await self._grants.end(grant.id, client.client_id, GrantEndReason.CODE_REUSED, who)
             raise _invalid_grant("the code was used twice")
-        if await self._grants.live_epoch(grant) is None:
-            await self._grants.end(grant.id, client.client_id, GrantEndReason.RACE, who)
-            raise _invalid_grant("the login has ended")
 
     async def _admitted(self, session_id: str, client: Client, who: ClientInfo) -> tuple[Session, Profile]:
         """The session, whose person still uses it, and the user as it is now; by the rules of our own refresh."""
@@ -219,7 +218,7 @@ class TokenExchange:
         return _invalid_grant("the refresh token is not valid any more")
 
 
-def _narrowed(granted: list[str], asked: str) -> tuple[str, ...]:
+def _narrowed(granted: tuple[str, ...], asked: str) -> tuple[str, ...]:
     """Fewer scopes for this access token, never more (RFC 6749, 6). Unknown ones are passed over, as at authorize."""
     wanted = {scope for scope in asked.split() if scope in tuple(Scope)}
     if not wanted <= set(granted) or (asked.split() and not wanted):

@@ -15,6 +15,7 @@ import msgspec
 from sqlalchemy import (
     BigInteger,
     Column,
+    Integer,
     LargeBinary,
     MetaData,
     String,
@@ -205,7 +206,7 @@ async def _continue_sequences(source_connection: AsyncConnection, target: Databa
     used = {row.name: row.seq for row in await source_connection.execute(text("SELECT name, seq FROM sqlite_sequence"))}
     async with target.writing() as db:
         for table in TABLES:
-            if "id" not in table.c:
+            if "id" not in table.c or not isinstance(table.c.id.type, Integer):
                 continue
             highest = max(await db.scalar(select(func.max(table.c.id))) or 0, used.get(table.name, 0))
             if highest:

@@ -57,6 +57,15 @@ def before(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, work: Call
     monkeypatch.setattr(owner, name, first_that)
 
 
+def at(app: Application, step: str) -> tuple[object, str]:
+    """The method of the service that is called so."""
+    part, _, name = step.partition(".")
+    service = app.gatehouse.service
+    return {"codes": service.oauth.codes, "grants": service.applications.grants, "sessions": service.sessions}[
+        part
+    ], name
+
+
 def opens_nothing(app: Application, answers: list[Answer]) -> bool:
     given = [answer.json for answer in answers if answer.status == 200]
     return all(
@@ -77,33 +86,29 @@ def test_of_many_who_bring_a_code_one_gets_tokens_and_loses_them(app: Applicatio
     assert grants(app) == []
 
 
-@pytest.mark.parametrize("step", ["open", "live_epoch"])
+@pytest.mark.parametrize("step", ["grants.open", "sessions.live_epoch", "codes.was_reused"])
 def test_a_code_that_comes_again_in_between_leaves_nothing(
     app: Application, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """The second one finds the grant not opened yet, or already checked."""
+    """The second one finds the grant not opened yet, or stored, or open."""
     code, seconds = app.code(), []
 
     async def again() -> None:
         seconds.append(await exchanging(app, code))
 
-    before(monkeypatch, app.gatehouse.service.applications.grants, step, again)
+    before(monkeypatch, *at(app, step), again)
     answers = [*at_once(app, exchanging(app, code)), *seconds]
     assert len(answers) == 2
     assert opens_nothing(app, answers)
     assert grants(app) == []
 
 
-@pytest.mark.parametrize(
-    ("part", "step"),
-    [("codes", "use"), ("grants", "open"), ("codes", "was_reused"), ("grants", "live_epoch")],
-)
+@pytest.mark.parametrize("step", ["codes.use", "grants.open", "sessions.live_epoch"])
 def test_a_session_that_ends_meanwhile_leaves_no_token(
-    app: Application, monkeypatch: pytest.MonkeyPatch, part: str, step: str
+    app: Application, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     session = app.session()
-    owner = app.gatehouse.service.oauth.codes if part == "codes" else app.gatehouse.service.applications.grants
-    before(monkeypatch, owner, step, lambda: end(app, session))
+    before(monkeypatch, *at(app, step), lambda: end(app, session))
     [answer] = at_once(app, exchanging(app, app.code(session)))
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert grants(app) == []
@@ -112,14 +117,7 @@ def test_a_session_that_ends_meanwhile_leaves_no_token(
 def test_one_that_ends_after_the_last_check_finds_the_grant(app: Application, monkeypatch: pytest.MonkeyPatch) -> None:
     """So whoever follows ended sessions tells the application, and what it has got opens nothing."""
     session = app.session()
-    exchange = app.gatehouse.service.applications.exchange
-    real = exchange._use
-
-    async def used(*args: Any) -> None:
-        await real(*args)
-        await end(app, session)
-
-    monkeypatch.setattr(exchange, "_use", used)
+    before(monkeypatch, *at(app, "codes.was_reused"), lambda: end(app, session))
     answers = at_once(app, exchanging(app, app.code(session)))
     assert answers[0].status == 200
     assert opens_nothing(app, answers)
@@ -131,7 +129,7 @@ def test_a_session_that_ends_during_a_refresh_leaves_no_token(
 ) -> None:
     session = app.session()
     tokens = app.tokens(session)
-    before(monkeypatch, app.gatehouse.service.applications.grants, "rotate", lambda: end(app, session))
+    before(monkeypatch, *at(app, "grants.rotate"), lambda: end(app, session))
     assert opens_nothing(app, at_once(app, refreshing(app, tokens["refresh_token"])))
 
 

@@ -72,8 +72,7 @@ function fieldsOf(application, recipes, roles) {
   return {
     content: [
       make("div", { class: "pair" }, isNew && recipe.box, isNew && clientId.box, name.box, !isNew && status.box, url.box, redirects.box),
-      admitted.element,
-      make("p", { class: "message plain", t: "apps.roles.hint" }),
+      make("div", {}, admitted.element, make("p", { class: "message plain", t: "apps.roles.hint" })),
       make("details", { class: "more" }, make("summary", { t: "apps.more" }), make("div", { class: "stack" }, make("div", { class: "pair" }, more.map(({ box }) => box)), flags.map(({ box }) => box))),
     ],
     get clientId() {
@@ -170,7 +169,7 @@ export async function showRecipe({ clientId, name }) {
  * @param {string} name @param {RecipeData} recipe @param {string | null} [secret] */
 function showText(name, { title, where, text }, secret) {
   const close = make("button", { type: "button", class: "quiet lined", t: "dialog.close", click: () => dialog.close() });
-  const once = secret && [make("p", { class: "notice", t: "apps.secret.once" }), make("div", { class: "copy-line" }, make("code", {}, secret), copyButton(secret))];
+  const once = secret && [make("p", { class: "notice", t: "apps.secret.once" }), make("div", { class: "copy-line" }, make("span", {}, make("code", {}, secret)), copyButton(secret))];
   const content = make("div", { class: "stack" }, once, make("h3", {}, title), make("p", { class: "muted" }, where), make("pre", { class: "paste", tabindex: "0" }, text));
   const dialog = open("apps.paste.of", { name }, make("div", { class: "fields" }, content), make("div", { class: "acts" }, close, copyButton(text, { words: "apps.copy", kind: "button" })));
   dialog.classList.add("wide");
