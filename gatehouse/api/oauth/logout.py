@@ -54,7 +54,14 @@ class LogoutEndpoints(PageEndpoints):
         asked = await self._requests.read(form)
         if asked.session:
             return await self._end(request, asked)
-        return redirect(f"{self._public_url}{LOGOUT}?{urlencode(form)}", status=303)
+        query = {
+            "client_id": form.get("client_id", "") if asked.redirect_uri else "",
+            "post_logout_redirect_uri": asked.redirect_uri,
+            "state": asked.state,
+            "ui_locales": asked.ui_locales,
+        }
+        going_on = urlencode({name: value for name, value in query.items() if value})
+        return redirect(f"{self._public_url}{LOGOUT}?{going_on}", status=303)
 
     async def _end(self, request: Request, asked: LogoutRequest) -> Response:
         who = await self._logged_in(request)

@@ -27,6 +27,10 @@ class Client(NamedTuple):
         """Whether somebody with these roles may use it."""
         return not self.config.roles or not set(self.config.roles).isdisjoint(roles)
 
+    def still_allowed(self, scopes: Iterable[str]) -> tuple[str, ...]:
+        """Of scopes that were granted those that it may still ask for: an administrator can take some back."""
+        return tuple(scope for scope in scopes if scope in self.config.scopes)
+
 
 class Clients:
     def __init__(self, store: ClientStore) -> None:

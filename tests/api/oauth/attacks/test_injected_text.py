@@ -198,6 +198,9 @@ def test_only_a_form_is_read(app: Application, gatehouse: InProcess, media_type:
 def test_a_body_of_any_size_is_bounded(app: Application, gatehouse: InProcess, path: str) -> None:
     for body in (
         b"a=" + b"x" * 70_000,
+        b"a=" + b"x" * 60_000,
+        b"client_id=app&post_logout_redirect_uri=" + b"x" * 60_000,
+        b"post_logout_redirect_uri=" + b"x" * 60_000,
         b"&".join(b"a%d=b" % number for number in range(100)),
         b"\xff\xfe=%ff",
         b"=" * 999,

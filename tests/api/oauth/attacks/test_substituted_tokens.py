@@ -181,6 +181,27 @@ def test_an_application_gets_no_scope_that_it_may_not_ask_for(gatehouse: InProce
     assert not app.read(tokens["id_token"]).keys() & {"email", "roles", "phone_number"}
 
 
+def test_scopes_that_are_taken_back_are_gone_at_once(gatehouse: InProcess) -> None:
+    """From tokens that are out already, from what is asked for by name, and at the next refresh."""
+    app = Application(gatehouse, "lesser")
+    by_name = '{"userinfo": {"preferred_username": null}}'
+    tokens = tokens_of(app, signed_in(gatehouse), scope="openid profile roles offline_access", claims=by_name)
+    assert app.userinfo(tokens["access_token"]).json["preferred_username"] == "admin"
+    app.edit(scopes=("openid", "offline_access"))
+    assert app.userinfo(tokens["access_token"]).json.keys() == {"sub"}
+    assert not app.introspect(tokens["access_token"]).keys() & {"username", "roles"}
+    newer = app.refresh(tokens["refresh_token"]).json
+    assert newer["scope"] == "openid offline_access"
+    assert "roles" not in app.read(newer["access_token"])
+    app.edit(scopes=("openid",))
+    assert refused(app.refresh(newer["refresh_token"]))
+
+
+def test_introspection_tells_no_more_than_the_scopes(app: Application, gatehouse: InProcess) -> None:
+    tokens = tokens_of(app, signed_in(gatehouse), scope="openid")
+    assert not app.introspect(tokens["access_token"]).keys() & {"username", "roles", "perms", "email", "name"}
+
+
 # After the end
 
 
