@@ -281,6 +281,33 @@ def test_company_login(administrator: Callable[..., Reader], serving: Serving, l
 
 
 @pytest.mark.parametrize("look", SELDOM)
+def test_applications(administrator: Callable[..., Reader], serving: Serving, look: tuple[str, str]) -> None:
+    at = serving()
+    addresses = [f"https://wiki.example.com/a/path/of/some/length/{number}" for number in range(3)]
+    application = {"clientId": "x" * 64, "name": "A wiki with a rather long name", "redirectUris": addresses}
+    with at.client() as client:
+        client.post("/api/v1/applications", json=application, headers=bearer(login(client))).raise_for_status()
+    reader = administrator(look, at)
+    reader.part("applications")
+    expect(reader.page.locator("tbody .open")).to_have_count(1)
+    reader.judge(where="applications")
+    reader.opens("apps.add")
+    reader.refused("apps.add")
+    reader.press("apps.more")
+    reader.judge(where="add, more")
+    reader.close()
+    reader.page.locator("tbody .open").click()
+    expect(reader.page.locator("dialog[open]")).to_have_count(1)
+    reader.judge(where="edit")
+    reader.opens("apps.remove")
+    reader.close()
+    reader.opens("apps.secret.new")
+    reader.press("apps.secret.make")
+    expect(reader.page.locator("dialog .paste")).to_be_visible()
+    reader.judge(where="secret")
+
+
+@pytest.mark.parametrize("look", SELDOM)
 def test_a_locked_name(administrator: Callable[..., Reader], strict: Running, look: tuple[str, str]) -> None:
     with strict.client() as client:
         for _ in range(3):

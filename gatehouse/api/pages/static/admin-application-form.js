@@ -72,8 +72,7 @@ function fieldsOf(application, recipes, roles) {
   return {
     content: [
       make("div", { class: "pair" }, isNew && recipe.box, isNew && clientId.box, name.box, !isNew && status.box, url.box, redirects.box),
-      admitted.element,
-      make("p", { class: "message plain", t: "apps.roles.hint" }),
+      make("div", {}, admitted.element, make("p", { class: "message plain", t: "apps.roles.hint" })),
       make("details", { class: "more" }, make("summary", { t: "apps.more" }), make("div", { class: "stack" }, make("div", { class: "pair" }, more.map(({ box }) => box)), flags.map(({ box }) => box))),
     ],
     get clientId() {
