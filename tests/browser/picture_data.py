@@ -9,8 +9,11 @@ from typing import Any
 import httpx
 from sqlalchemy import insert
 
+from gatehouse.auth.oauth.definitions import ClientConfig
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.composition import Service
+from gatehouse.management.authority import Actor
+from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.settings import load
 from gatehouse.stores.database.daily_logins import ALL_DAYS, day_of
 from gatehouse.stores.database.schema import login_days, login_failures, user_roles, users
@@ -36,6 +39,17 @@ PEOPLE = (
     "Nina Rossi", "Omar Saleh", "Ruth Klein", "Hugo Alves", "Priya Nair", "Dan Frost", "Mia Jansen", "Leo Brandt",
 )  # fmt: skip
 
+WIKI = "https://wiki.example.com/oidc/callback"
+APPLICATIONS = {
+    "grafana": ClientDraft(
+        name="Grafana",
+        config=ClientConfig(
+            redirect_uris=("https://grafana.example.com/login/generic_oauth",), roles=("EDITOR",), recipe="grafana"
+        ),
+    ),
+    "wiki": ClientDraft(name="Team wiki", config=ClientConfig(redirect_uris=(WIKI,), first_party=False)),
+}
+
 
 async def prepare(running: Running) -> None:
     service = Service(load(environ=running.env))
@@ -57,6 +71,8 @@ async def prepare(running: Running) -> None:
         failures = [{"day": day, "failures": chance.randint(0, 5)} for day in range(today - 29, today)]
         failures[17]["failures"] = 31
         await db.execute(insert(login_failures), failures)
+    for client_id, draft in APPLICATIONS.items():
+        await service.management.client_changes.add(Actor(None), client_id, draft)
     await service.stop()
 
 

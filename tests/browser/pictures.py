@@ -11,12 +11,13 @@ import itertools
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import MISSING, SIZES, executable, launched
-from tests.browser.picture_data import ANSWER, NAMES, guess, log_in_elsewhere, prepare
+from tests.browser.picture_data import ANSWER, NAMES, WIKI, guess, log_in_elsewhere, prepare
 from tests.support.running import PASSWORD, Running
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
@@ -26,7 +27,21 @@ LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
 SHARPNESS = {"desktop": 1, "phone": 2}
 LIMIT = 80_000
 # Parts of the administration, and what stands there when each is loaded.
-PARTS = {"overview": "svg.chart", "users": "tbody .open", "roles": ".perm-group", "settings": ".findings li"}
+PARTS = {
+    "overview": "svg.chart",
+    "users": "tbody .open",
+    "roles": ".perm-group",
+    "applications": "tbody .open",
+    "settings": ".findings li",
+}
+# What an application sends a browser with.
+ASKED = {
+    "client_id": "wiki",
+    "redirect_uri": WIKI,
+    "response_type": "code",
+    "scope": "openid profile email",
+    "nonce": "n",
+}
 
 
 def main() -> None:
@@ -40,6 +55,8 @@ def main() -> None:
         with launched() as browser:
             for size, theme, language in itertools.product(SIZES, THEMES, LANGUAGES):
                 take(browser, running, size, theme, language)
+            for language in LANGUAGES:
+                take_flow(browser, running, language)
             looks: list[tuple[str, Theme, str]] = [
                 ("desktop", "light", "en"),
                 ("desktop", "dark", "zh"),
@@ -77,6 +94,24 @@ def take(browser: Browser, running: Running, size: str, theme: Theme, language: 
     context.close()
 
 
+def take_flow(browser: Browser, running: Running, language: str) -> None:
+    """What somebody sees on the way to an application."""
+    context = browser.new_context(
+        color_scheme="light", locale=LANGUAGES[language], reduced_motion="reduce", **SIZES["desktop"]
+    )
+    page = context.new_page()
+    page.goto(f"{running.url}/oauth2/authorize?{urlencode(ASKED)}")
+    page.locator("#username").fill(NAMES[language][0])
+    page.locator("#password").fill(PASSWORD)
+    page.locator("#captchaCode").focus()
+    save(page, f"flow-sign-in-desktop-light-{language}")
+    page.locator("#captchaCode").fill(ANSWER)
+    page.locator("#sign-in").click()
+    page.locator("#allow").wait_for()
+    save(page, f"flow-consent-desktop-light-{language}")
+    context.close()
+
+
 def take_administration(browser: Browser, running: Running, size: str, theme: Theme, language: str) -> None:
     context = browser.new_context(
         color_scheme=theme,
@@ -104,7 +139,7 @@ def take_administration(browser: Browser, running: Running, size: str, theme: Th
 def save(page: Page, name: str) -> None:
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = IMAGES / f"{name}.png"
-    if name.startswith("login-desktop"):
+    if name.startswith(("login-desktop", "flow-")):
         # Dithering hides the steps in the sky; where there is no sky it would only make the letters rough.
         picture = picture.quantize(palette=palette(picture, exact=96), dither=Image.Dither.FLOYDSTEINBERG)
     else:

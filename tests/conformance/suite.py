@@ -53,9 +53,13 @@ class Suite:
         self._http.close()
 
     def run(
-        self, plan: str, config: dict[str, Any], only: str, waiting: Mapping[str, Callable[[], object]]
+        self,
+        plan: str,
+        config: dict[str, Any],
+        is_wanted: Callable[[str], bool],
+        waiting: Mapping[str, Callable[[], object]],
     ) -> Iterator[ModuleResult]:
-        """The modules of the plan whose names contain `only`, one after another.
+        """The modules of the plan that are wanted, one after another.
 
         Those in `waiting` do not begin by themselves: something has to be done first.
         """
@@ -65,7 +69,7 @@ class Suite:
         variant = {name: value for name, value in VARIANTS.items() if name in (offered or {})}
         created = self._call("POST", "/api/plan", config, planName=plan, variant=json.dumps(variant))
         for module in created["modules"]:
-            if only in module["testModule"]:
+            if is_wanted(module["testModule"]):
                 yield self._run_module(created["id"], module, waiting.get(module["testModule"]))
 
     def _run_module(self, plan: str, module: dict[str, Any], first: Callable[[], object] | None) -> ModuleResult:

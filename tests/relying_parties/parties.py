@@ -72,6 +72,10 @@ class Party(Server):
             return False
         return True
 
+    def remove(self) -> None:
+        self.stop()  # Apache's workers would outlive a parent that is killed
+        super().remove()
+
     def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")
 

@@ -38,7 +38,7 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS.keys())
+@pytest.fixture(scope="module", params=list(KINDS.values()), ids=list(KINDS))
 def party(running: Running, request: pytest.FixtureRequest) -> Iterator[Party]:
     with ready(request.param, at(running)) as party:
         yield party

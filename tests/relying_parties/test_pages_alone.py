@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.visits import arrived
 from tests.relying_parties.conftest import at, ready
 from tests.relying_parties.journeys import assert_is_asked_to_log_in, log_in, log_out_here
 from tests.relying_parties.parties import OidcClientTs, Party
@@ -37,6 +38,16 @@ def test_a_login_new_tokens_and_a_logout(page: Page, party: Party, running: Runn
     expect(page.locator("#problem")).to_have_text("renewed")
     party.log_out(page)
     assert_is_asked_to_log_in(page, party, running)
+
+
+def test_who_stays_logged_in_opens_the_account_page_without_a_form(
+    page: Page, party: Party, running: Running, person: str
+) -> None:
+    log_in(page, party, running, person)
+    page.goto(f"{running.url}/oauth2/logout")
+    page.get_by_role("link", name="Stay logged in").click()
+    arrived(page)
+    expect(page.locator("#name")).to_have_text(person)
 
 
 def test_no_new_tokens_after_a_logout_here(page: Page, party: Party, running: Running, person: str) -> None:

@@ -15,6 +15,7 @@ from gatehouse.auth.refusals import FieldMissing, RefreshTokenInvalid
 from gatehouse.identity_sources.errors import SourceUnavailable
 
 if TYPE_CHECKING:
+    from gatehouse.auth.audit import ClientInfo
     from gatehouse.composition import Service
 
 RefreshToken = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -35,6 +36,7 @@ class RefreshAndLogoutEndpoints:
         self._authenticator = service.authenticator
         self._provider_logout = service.login.provider_logout
         self._browser_sessions = service.oauth.browser_sessions
+        self._entry = service.sign_in.console_entry
         self._cookies = BrowserCookies(service.settings.public_url)
 
     @Operation(
@@ -73,9 +75,22 @@ class RefreshAndLogoutEndpoints:
     async def logout(self, request: Request) -> Response:
         claims = await self._authenticator.logout(request.bearer(), request.client)
         answer = success(language=request.language)
-        if self._browser_sessions.names(self._cookies.session(request), claims.session):
+        cookie = self._cookies.session(request)
+        if cookie and await self._leave_browser(cookie, claims.session, request.client):
             answer.headers = [*answer.headers, self._cookies.end_session()]
         onward = await self._provider_logout.onward(claims, request.client)
         if onward is not None:
             answer.headers = [*answer.headers, ("logout-location", onward)]
         return answer
+
+    async def _leave_browser(self, cookie: str, session: str, client: ClientInfo) -> bool:
+        """Whether the session of this browser is the one that has ended. One that it hangs on ends here as well: the
+        follower would end it, but a moment later.
+        """
+        if self._browser_sessions.names(cookie, session):
+            return True
+        parent = await self._entry.parent_of(session)
+        if parent is None or not self._browser_sessions.names(cookie, parent):
+            return False
+        await self._authenticator.end(parent, client)
+        return True

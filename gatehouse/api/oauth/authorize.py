@@ -41,17 +41,17 @@ class AuthorizeEndpoints(PageEndpoints):
         except FieldInvalid:
             raise PageRefusal(PageProblem.UNREADABLE) from None
         asked, client = await self._requests.read(parameters)
-        flow = self.parts.flows.of(asked, client)
         who = await self._logged_in(request)
         step = await self._authorization.next_step(asked, client, who)
         if isinstance(step, Refusal):
             raise asked.refusal(*step)
-        if who is None or step is Step.SIGN_IN:
-            name = flow.username or (who.profile.user.username if who else "")
-            return await self.parts.sign_in.show(request, flow, {"username": name})
-        if step is Step.CONSENT:
+        if who is not None and step is Step.CODE:
+            return self.parts.answers.code(request, asked, await self._authorization.code(asked, who.session))
+        flow = self.parts.flows.of(asked, client)
+        if who is not None and step is Step.CONSENT:
             return self._ask_for_consent(request, flow, asked, who)
-        return self.parts.answers.code(request, asked, await self._authorization.code(asked, who.session))
+        name = flow.username or (who.profile.user.username if who else "")
+        return await self.parts.sign_in.show(request, flow, {"username": name})
 
     @Resource(AUTHORIZE, ("POST",))
     @for_people

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from gatehouse.api.error_catalogue import BodyUnreadable
 from gatehouse.api.http.forms import read_form
@@ -54,7 +54,14 @@ class LogoutEndpoints(PageEndpoints):
         asked = await self._requests.read(form)
         if asked.session:
             return await self._end(request, asked)
-        return redirect(f"{self._public_url}{LOGOUT}?{urlencode(form)}", status=303)
+        query = {
+            "client_id": form.get("client_id", "") if asked.redirect_uri else "",
+            "post_logout_redirect_uri": asked.redirect_uri,
+            "state": asked.state,
+            "ui_locales": asked.ui_locales,
+        }
+        going_on = urlencode({name: value for name, value in query.items() if value})
+        return redirect(f"{self._public_url}{LOGOUT}?{going_on}", status=303)
 
     async def _end(self, request: Request, asked: LogoutRequest) -> Response:
         who = await self._logged_in(request)
@@ -79,6 +86,7 @@ class LogoutEndpoints(PageEndpoints):
             "form": self._form_tokens.make(browser, _logout_of(who)),
             "then": self._requests.seal(asked),
             "username": who.profile.user.username,
+            "home": quote(f"{self._public_url}/", safe=""),
         }
         page = self.parts.pages.page(request, asked.ui_locales)
         return page.show("logout", values, target=asked.redirect_uri, headers=cookies)

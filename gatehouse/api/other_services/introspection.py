@@ -82,7 +82,7 @@ class IntrospectionEndpoint(ApplicationEndpoints):
             "client_id": claims.client_id,
             "scope": " ".join(claims.scopes),
             "sub": str(claims.user),
-            "username": access.profile.user.username,
+            **({"username": access.profile.user.username} if Scope.PROFILE in claims.scopes else {}),
             "sid": claims.session,
             **({"roles": access.profile.roles} if Scope.ROLES in claims.scopes else {}),
             "iss": self._issuer,

@@ -56,4 +56,4 @@ class ApplicationAccess:
         profile = await self._authenticator.bearer(grant.user, grant.session, epoch, claims.methods)
         if not client.admits(profile.roles):
             raise AccessTokenInvalid("the user may not use this application any more")
-        return Access(claims, client, grant, profile)
+        return Access(claims._replace(scopes=client.still_allowed(claims.scopes)), client, grant, profile)

@@ -27,6 +27,10 @@ class Client(NamedTuple):
         """Whether somebody with these roles may use it."""
         return not self.config.roles or not set(self.config.roles).isdisjoint(roles)
 
+    def still_allowed(self, scopes: Iterable[str]) -> tuple[str, ...]:
+        """Of scopes that were granted those that it may still ask for: an administrator can take some back."""
+        return tuple(scope for scope in scopes if scope in self.config.scopes)
+
 
 class Clients:
     def __init__(self, store: ClientStore) -> None:
@@ -34,8 +38,8 @@ class Clients:
 
     async def find(self, client_id: str) -> Client | None:
         """None if there is none, or it is switched off."""
-        if not client_id or len(client_id) > MAX_CLIENT_ID_LENGTH:
-            return None
+        if not 0 < len(client_id) <= MAX_CLIENT_ID_LENGTH or not (client_id.isascii() and client_id.isprintable()):
+            return None  # some of these no database takes
         return _enabled(await self._store.by_client_id(client_id))
 
     async def numbered(self, number: int) -> Client | None:

@@ -84,6 +84,11 @@ class ConsoleEntry:
         await self._hang_on(renewed, session, client)
         return renewed
 
+    async def parent_of(self, session: str) -> str | None:
+        """The browser's session that this one was opened from, or has joined."""
+        stored = await self._grants.by_id(session)
+        return stored.session if stored else None
+
     async def _hang_on(self, parent: Session, session: Session, client: ClientInfo) -> None:
         stored = StoredGrant(session.id, parent.id, parent.user, None, "", self._clock())
         if await self._grants.by_id(session.id) is None:

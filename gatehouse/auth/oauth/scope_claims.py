@@ -32,8 +32,9 @@ def scopes_of_claims(names: Iterable[str]) -> list[Scope]:
 def user_claims(
     profile: Profile, scopes: Iterable[str], names: Iterable[str], config: ClientConfig, default_picture: str = ""
 ) -> dict[str, object]:
-    """What is empty is left out, as the standard wants it."""
-    wanted = {name for scope in scopes for name in CLAIMS_OF.get(Scope(scope), ())} | set(names)
+    """What is empty is left out, as the standard wants it; and so is what the application may not ask for any more."""
+    by_name = {name for name in names if SCOPE_OF[name] in config.scopes}
+    wanted = {name for scope in scopes for name in CLAIMS_OF.get(Scope(scope), ())} | by_name
     return {name: value for name, value in _known(profile, config, default_picture).items() if name in wanted}
 
 

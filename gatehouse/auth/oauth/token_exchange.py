@@ -133,7 +133,10 @@ class TokenExchange:
         grant = await self._grants.find(known[0], client.id) if known else None
         if known is None or grant is None:
             raise self._refresh_failed(RefreshFailure.NOT_OURS, client, who)
-        scopes = _narrowed(grant.scopes.split(), form.get("scope", ""))
+        granted = client.still_allowed(grant.scopes.split())
+        if Scope.OFFLINE_ACCESS not in granted:
+            raise _invalid_grant("this client may not refresh any more")
+        scopes = _narrowed(granted, form.get("scope", ""))
         await self._directory_recheck.check(grant.user, who)
         signer = await self._signer(client)
         session, profile = await self._admitted(grant.session, client, who)
@@ -215,7 +218,7 @@ class TokenExchange:
         return _invalid_grant("the refresh token is not valid any more")
 
 
-def _narrowed(granted: list[str], asked: str) -> tuple[str, ...]:
+def _narrowed(granted: tuple[str, ...], asked: str) -> tuple[str, ...]:
     """Fewer scopes for this access token, never more (RFC 6749, 6). Unknown ones are passed over, as at authorize."""
     wanted = {scope for scope in asked.split() if scope in tuple(Scope)}
     if not wanted <= set(granted) or (asked.split() and not wanted):

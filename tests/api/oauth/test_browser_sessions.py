@@ -149,9 +149,10 @@ def test_a_second_login_by_script_and_the_session_of_the_browser_end_together(
     back = browser.authorize()
     claims = app.read(app.exchange(back.query["code"], code_verifier="").json["id_token"])
     assert claims["auth_time"] == int(gatehouse.clock()), "the newer login counts"
-    gatehouse.logout(tokens["accessToken"])
-    follow(gatehouse)
-    assert not lives(gatehouse, session)
+    bearer = {"authorization": f"Bearer {tokens['accessToken']}"}
+    browser.send("POST", f"{browser.url}/api/v1/auth/logout", headers=bearer)
+    assert not lives(gatehouse, session), "at once"
+    assert not browser.is_logged_in
 
 
 def test_the_end_of_the_browsers_session_ends_the_other(

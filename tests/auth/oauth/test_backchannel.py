@@ -32,6 +32,8 @@ def receiver() -> Iterator[LogoutReceiver]:
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
+        for task in running.service.tasks:
+            task.cancel()  # the test says when each thing happens
         yield running
 
 

@@ -69,6 +69,8 @@ def receiver() -> Iterator[LogoutReceiver]:
 @pytest.fixture
 def gatehouse(tmp_path: Path, receiver: LogoutReceiver) -> Iterator[InProcess]:
     with InProcess(tmp_path / "data") as running:
+        for task in running.service.tasks:
+            task.cancel()  # the test says when each thing happens
         for name in ("ann", "bob"):
             running.run(running.accounts.add_user(NewUser(name, name, hash_password(PASSWORD), 1, 0)))
         yield running

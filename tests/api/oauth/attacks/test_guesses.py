@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,11 @@ NAMES = ("known", "disabled", "unknown")
 
 @pytest.fixture
 def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
-    limits = {"limit_login_name": "3/minute", "limit_login_address": "1000/minute", "limit_refresh_address": "3/minute"}
+    limits: dict[str, Any] = {
+        "limit_login_name": "3/minute",
+        "limit_login_address": "1000/minute",
+        "limit_refresh_address": "3/minute",
+    }
     with InProcess(tmp_path / "data", issuer=ISSUER, limits="on", **limits) as running:
         add_person(running, "known")
         add_person(running, "disabled")
@@ -120,7 +125,7 @@ def test_a_captcha_is_good_for_one_try_at_either_door(app: Application, browser:
 )
 def test_without_one_nobody_gets_in(app: Application, browser: Browser, changes: dict[str, str]) -> None:
     form = {"username": "known", "password": PASSWORD, "captchaCode": ANSWER, **changes}
-    page = browser.submit(browser.authorize(), **form)
+    page = browser.submit(browser.authorize(), "", follow=True, **form)
     assert (page.status, SESSION in browser.cookies) == (400, False)
 
 
@@ -156,7 +161,7 @@ def test_the_step_is_not_skipped(app: Application, gatehouse: InProcess) -> None
     assert SESSION not in browser.cookies
     assert "captchaCode" in browser.open(page.fields["next"]).fields
     for form in ({"otpCode": ""}, {"otpCode": "000000", "ticket": ""}, {"otpCode": "000000", "pending": "x"}):
-        assert browser.submit(page, **form).status in {400, 410}
+        assert browser.submit(page, "", follow=True, **form).status in {400, 410}
         assert SESSION not in browser.cookies
 
 

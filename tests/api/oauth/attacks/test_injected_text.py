@@ -62,20 +62,28 @@ def is_text(shown: Callable[[str], Page], payload: str) -> bool:
     return True
 
 
+def with_text(call: Callable[..., Page], name: str, *given: Any, **more: str) -> Callable[[str], Page]:
+    return lambda text: call(*given, **{**more, name: text})
+
+
 @pytest.mark.parametrize("payload", MARKUP)
 def test_parameters_are_text_on_our_pages(app: Application, gatehouse: InProcess, payload: str) -> None:
     nobody = Browser(gatehouse)
     nobody.authorize()
     for name in ("state", "login_hint", "ui_locales", "nonce", "acr_values", "client_id", "redirect_uri"):
-        assert is_text(lambda text, name=name: nobody.authorize(**{name: text}), payload), name  # type: ignore[misc]
+        assert is_text(with_text(nobody.authorize, name), payload), name
     assert nobody.authorize(login_hint=payload).fields["username"] == payload
     for name in ("post_logout_redirect_uri", "client_id", "state", "id_token_hint", "logout_hint"):
-        asked_for = {"client_id": "app"}
-        assert is_text(lambda text, name=name: nobody.open("/oauth2/logout", **{**asked_for, name: text}), payload)  # type: ignore[misc]
-    assert is_text(lambda text: nobody.open("/oauth2/enter", to=text), payload)
-    assert is_text(lambda text: nobody.open("/oauth2/enter", provider=text), payload)
-    assert is_text(lambda text: nobody.open("/oauth2/continue", id=text, problem=text, provider=text), payload)
-    assert is_text(lambda text: nobody.open("/oauth2/company", next=text, provider=text), payload)
+        assert is_text(with_text(nobody.open, name, "/oauth2/logout", client_id="app"), payload), name
+    for path, name in (
+        ("enter", "to"),
+        ("enter", "provider"),
+        ("continue", "id"),
+        ("continue", "problem"),
+        ("company", "next"),
+        ("company", "provider"),
+    ):
+        assert is_text(with_text(nobody.open, name, f"/oauth2/{path}"), payload), path
 
 
 @pytest.mark.parametrize("payload", MARKUP)
@@ -83,7 +91,7 @@ def test_what_somebody_types_is_text(app: Application, browser: Browser, payload
     page = browser.authorize()
     for name in ("username", "password", "next", "captchaCode", "captchaId", "form", "credential"):
         typed = {"username": "x", "password": "y", "captchaCode": "z"}
-        assert is_text(lambda text, name=name: browser.submit(page, **{**typed, name: text}), payload), name  # type: ignore[misc]
+        assert is_text(with_text(browser.submit, name, page, **typed), payload), name
     answer = browser.submit(page, username=payload, password="y", captchaCode="abcd")
     assert answer.fields["username"] == payload
 
@@ -91,9 +99,10 @@ def test_what_somebody_types_is_text(app: Application, browser: Browser, payload
 @pytest.mark.parametrize("payload", MARKUP)
 def test_state_is_text_in_a_form_that_is_posted_on(app: Application, gatehouse: InProcess, payload: str) -> None:
     browser = signed_in(gatehouse)
-    for changes in ({}, {"scope": "nothing"}):
-        assert is_text(lambda text: browser.authorize(response_mode="form_post", state=text, **changes), payload)  # noqa: B023
-        page = browser.authorize(response_mode="form_post", state=payload, **changes)
+    for scope in ("openid", "nothing"):
+        asks = {"response_mode": "form_post", "scope": scope}
+        assert is_text(with_text(browser.authorize, "state", **asks), payload)
+        page = browser.authorize(state=payload, **asks)
         assert (page.action, page.fields["state"]) == (CALLBACK, payload)
 
 
@@ -138,6 +147,15 @@ def test_no_line_is_added_to_a_header(app: Application, gatehouse: InProcess, te
             assert f"{name}{value}".isascii(), name
         assert "a=b" not in answer.answer.cookies
     assert query_of(answers[0].location)["state"] == [text]
+
+
+def test_state_adds_nothing_to_an_answer(app: Application, gatehouse: InProcess) -> None:
+    """The application must not read a code or an issuer that the attacker has put into the request."""
+    state = "x&code=evil&iss=https://evil.example&error=y#code=evil"
+    for changes in ({}, {"scope": "nothing"}):
+        answer = query_of(signed_in(gatehouse).authorize(state=state, **changes).location)
+        assert {name: len(values) for name, values in answer.items()} == dict.fromkeys(answer, 1)
+        assert (answer["state"], answer["iss"], answer.get("code") == ["evil"]) == ([state], [ISSUER], False)
 
 
 # One name, one value
@@ -189,6 +207,9 @@ def test_only_a_form_is_read(app: Application, gatehouse: InProcess, media_type:
 def test_a_body_of_any_size_is_bounded(app: Application, gatehouse: InProcess, path: str) -> None:
     for body in (
         b"a=" + b"x" * 70_000,
+        b"a=" + b"x" * 60_000,
+        b"client_id=app&post_logout_redirect_uri=" + b"x" * 60_000,
+        b"post_logout_redirect_uri=" + b"x" * 60_000,
         b"&".join(b"a%d=b" % number for number in range(100)),
         b"\xff\xfe=%ff",
         b"=" * 999,
@@ -224,13 +245,12 @@ def test_whatever_is_asked_the_browser_goes_nowhere_else(
     app: Application, hostile: Application, gatehouse: InProcess, changes: dict[str, str]
 ) -> None:
     query = urlencode({**asked(), **changes}, errors="replace")
-    for browser in (Browser(gatehouse),):
-        page = browser.send("GET", f"{ISSUER}{AUTHORIZE}?{query}")
-        assert page.status in {200, 303, 400}, page.text
-        if page.status == 303:
-            to = urlsplit(page.location)
-            assert f"{to.scheme}://{to.netloc}{to.path}" in {CALLBACK, "https://hostile.example/callback"}
-            assert query_of(page.location)["iss"] == [ISSUER]
+    page = Browser(gatehouse).send("GET", f"{ISSUER}{AUTHORIZE}?{query}")
+    assert page.status in {200, 303, 400}, page.text
+    if page.status == 303:
+        to = urlsplit(page.location)
+        assert f"{to.scheme}://{to.netloc}{to.path}" in {CALLBACK, "https://hostile.example/callback"}
+        assert query_of(page.location)["iss"] == [ISSUER]
 
 
 # Where secrets would stay

@@ -76,7 +76,7 @@ def test_a_session_here_is_no_authorization_for_calls(app: Application, gatehous
         assert browser.send("POST", f"{ISSUER}{path}", {"token": "x", "grant_type": "x"}).status == 401
 
 
-# prompt=none
+# Nobody is asked
 
 
 def silent(browser: Browser, **changes: str) -> dict[str, Any]:

@@ -89,14 +89,22 @@ def test_nor_of_a_service_that_verifies_offline(
         verifier.check(tokens[kind])
 
 
-@pytest.mark.parametrize("name", ["client_id", "audience"])
-def test_no_application_can_be_called_what_our_own_tokens_are_for(gatehouse: InProcess, name: str) -> None:
-    audience = gatehouse.settings.audience
+@pytest.mark.parametrize(("client_id", "audience"), [("gatehouse", ""), ("impostor", "gatehouse")])
+def test_no_application_can_be_called_what_our_own_tokens_are_for(
+    gatehouse: InProcess, client_id: str, audience: str
+) -> None:
+    assert gatehouse.settings.audience == "gatehouse"
     with pytest.raises(ApplicationFieldInvalid):
-        if name == "client_id":
-            Application(gatehouse, audience)
-        else:
-            Application(gatehouse, "impostor", audience=audience)
+        Application(gatehouse, client_id, audience=audience)
+
+
+def test_what_we_publish_signs_nothing(gatehouse: InProcess) -> None:
+    """Also of the keys that only ID tokens are signed with."""
+    tokens_of(Application(gatehouse, "by-rsa", id_token_alg="RS256"), signed_in(gatehouse))
+    keys = gatehouse.request("GET", "/.well-known/jwks.json").json["keys"]
+    assert {key["alg"] for key in keys} == {"ES256", "RS256"}
+    for key in keys:
+        assert key.keys() <= {"kty", "kid", "alg", "use", "crv", "x", "y", "n", "e"}
 
 
 # Ours, and those of another kind, where applications' tokens belong
@@ -180,6 +188,27 @@ def test_an_application_gets_no_scope_that_it_may_not_ask_for(gatehouse: InProce
     tokens = tokens_of(app, browser, scope="openid", claims=claims)
     assert app.userinfo(tokens["access_token"]).json.keys() == {"sub"}
     assert not app.read(tokens["id_token"]).keys() & {"email", "roles", "phone_number"}
+
+
+def test_scopes_that_are_taken_back_are_gone_at_once(gatehouse: InProcess) -> None:
+    """From tokens that are out already, from what is asked for by name, and at the next refresh."""
+    app = Application(gatehouse, "lesser")
+    by_name = '{"userinfo": {"preferred_username": null}}'
+    tokens = tokens_of(app, signed_in(gatehouse), scope="openid profile roles offline_access", claims=by_name)
+    assert app.userinfo(tokens["access_token"]).json["preferred_username"] == "admin"
+    app.edit(scopes=("openid", "offline_access"))
+    assert app.userinfo(tokens["access_token"]).json.keys() == {"sub"}
+    assert not app.introspect(tokens["access_token"]).keys() & {"username", "roles"}
+    newer = app.refresh(tokens["refresh_token"]).json
+    assert newer["scope"] == "openid offline_access"
+    assert "roles" not in app.read(newer["access_token"])
+    app.edit(scopes=("openid",))
+    assert refused(app.refresh(newer["refresh_token"]))
+
+
+def test_introspection_tells_no_more_than_the_scopes(app: Application, gatehouse: InProcess) -> None:
+    tokens = tokens_of(app, signed_in(gatehouse), scope="openid")
+    assert not app.introspect(tokens["access_token"]).keys() & {"username", "roles", "perms", "email", "name"}
 
 
 # After the end
