@@ -118,6 +118,22 @@ def test_every_test_that_security_names_exists() -> None:
     assert numbers[:50] == list(range(1, 51))
 
 
+def test_every_attack_names_its_tests_and_every_test_its_attack() -> None:
+    """Names without a folder are those of the attacks on the provider."""
+    own = ROOT / "tests" / "api" / "oauth" / "attacks"
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", text("openid-attacks.md"))
+    for file, test in named:
+        path = ROOT / "tests" / file if "/" in file else own / file
+        assert f"def {test}(" in path.read_text(encoding="utf-8"), f"{file}::{test}"
+    there = {
+        (path.name, test)
+        for path in own.glob("test_*.py")
+        for test in re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert there <= set(named), there - set(named)
+    assert len(there) > 100
+
+
 def test_every_link_leads_somewhere() -> None:
     # Not deeper: what npm installs into an example has pages of its own.
     for page in [

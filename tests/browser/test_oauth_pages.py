@@ -191,6 +191,18 @@ def test_consent(opening: Opening, party: RelyingParty, scripts: bool) -> None:
     assert "code=" in welcome(page)
 
 
+def test_no_consent_by_half_a_double_click(opening: Opening, party: RelyingParty) -> None:
+    """The first click closes a window of the attacker's, the second meets this page."""
+    page = opening().page(party.asks(client_id="foreign", scope="openid phone", prompt="consent"))
+    sign_in(page)
+    expect(page.locator("#allow")).to_be_enabled()
+    page.evaluate("() => { dispatchEvent(new Event('focus')); document.getElementById('allow').click(); }")
+    expect(page.locator("#allow")).to_be_disabled()
+    expect(page.locator("#deny")).to_be_enabled()
+    page.locator("#allow").click()  # waits until it can be clicked
+    assert "code=" in welcome(page)
+
+
 @BOTH
 def test_the_answer_as_a_form(opening: Opening, party: RelyingParty, scripts: bool) -> None:
     page = opening(scripts=scripts).page(party.asks(response_mode="form_post"))

@@ -146,8 +146,10 @@ def test_every_word_of_the_pages_is_used_and_every_used_one_is_there() -> None:
     # Some are named by a code of the contract, or put together.
     made_up = {key for key in words if re.fullmatch(r"[ABC]\d{4}", key)}
     made_up |= {"offline", "login.ended", "login.left", "login.with", "docs.required", "docs.either"}
-    put_together = ("part.", "check.", "reason.", "detail.", "scope.", "login.problem.", "identities.problem.")
-    put_together += ("flow.problem.", "flow.scope.")
+    put_together = (
+        *("part.", "check.", "reason.", "detail.", "scope."),
+        *("login.problem.", "identities.problem.", "flow.problem.", "flow.scope."),
+    )
     made_up |= {key for key in words if key.startswith(put_together)}
     made_up |= {key for key in words if re.fullmatch(r"(settings|overview)\.(ok|warn|fail)|logins\.by\.\w+", key)}
     made_up |= {

@@ -36,6 +36,7 @@ SESSIONS = "gatehouse/auth/sessions/sessions.py"
 TOKENS = "gatehouse/auth/sessions/tokens.py"
 JWS = "gatehouse/auth/keys/jws.py"
 OAUTH = "gatehouse/auth/oauth"
+OAUTH_PAGES = "gatehouse/api/oauth"
 PROFILES = "gatehouse/auth/sessions/profile_cache.py"
 AUTHENTICATOR = "gatehouse/auth/authentication.py"
 LOGIN = "gatehouse/auth/login/login.py"
@@ -73,6 +74,7 @@ PASSWORD_TESTS = "tests/management/test_password_change.py"
 NAME_TESTS = "tests/auth/login/test_names_stay_hidden.py"
 PROVIDER_TESTS = "tests/identity_sources/provider"
 OAUTH_TESTS = "tests/api/oauth"
+ATTACK_TESTS = "tests/api/oauth/attacks"
 COMPANY_TESTS = "tests/api/company_login"
 SESSION_END_TESTS = "tests/auth/oauth/test_session_ends.py"
 BACKCHANNEL_TESTS = "tests/auth/oauth/test_backchannel.py"
@@ -1257,6 +1259,268 @@ APPLICATIONS = (
     ),
 )
 
+ATTACKS = (
+    Mutant(
+        "a redirect address is registered character by character",
+        f"{OAUTH}/redirect_uris.py",
+        "    if uri in config.redirect_uris:",
+        "    if any(uri.startswith(each) for each in config.redirect_uris):",
+        (f"{ATTACK_TESTS}/test_redirects.py::test_an_address_that_only_looks_registered_gets_nothing",),
+    ),
+    Mutant(
+        "an application with a secret has no free port",
+        f"{OAUTH}/redirect_uris.py",
+        "    if config.auth is not ClientAuth.NONE or not _LOOPBACK.match(uri):",
+        "    if not _LOOPBACK.match(uri):",
+        (f"{ATTACK_TESTS}/test_redirects.py::test_an_application_with_a_secret_has_no_free_port",),
+    ),
+    Mutant(
+        "an answer to an application says who it is from",
+        f"{OAUTH_PAGES}/answers.py",
+        '{"state": to.state, "iss": self._issuer}',
+        '{"state": to.state}',
+        (f"{ATTACK_TESTS}/test_redirects.py::test_every_answer_says_who_it_is_from",),
+    ),
+    Mutant(
+        "a login leads on by a 303",
+        f"{OAUTH_PAGES}/browser_logins.py",
+        "self._cookies.set_session(cookie), status=303)",
+        "self._cookies.set_session(cookie), status=307)",
+        (f"{ATTACK_TESTS}/test_redirects.py::test_credentials_are_not_posted_on",),
+    ),
+    Mutant(
+        "after a logout only to an address that is registered for it",
+        f"{OAUTH}/logout_requests.py",
+        "        if client is None or uri not in client.config.post_logout_redirect_uris:",
+        "        if client is None:",
+        (f"{ATTACK_TESTS}/test_redirects.py::test_after_a_logout_only_to_an_address_that_is_registered_for_it",),
+    ),
+    Mutant(
+        "a console's address is a configured one",
+        f"{OAUTH_PAGES}/flows.py",
+        "            to = self._addresses.check(to)",
+        '            self._addresses.check("")',
+        (f"{ATTACK_TESTS}/test_redirects.py::test_no_address_from_outside_is_gone_to",),
+    ),
+    Mutant(
+        "a parameter in the query comes once",
+        REQUEST,
+        'raise FieldInvalid("query", "a name comes twice")',
+        "pairs = [*pairs]",
+        (f"{ATTACK_TESTS}/test_redirects.py::test_a_parameter_that_comes_twice_is_not_chosen_from",),
+    ),
+    Mutant(
+        "a field of an application's form comes once",
+        REQUEST,
+        'raise FieldInvalid("body", "a name comes twice")',
+        "pairs = [*pairs]",
+        (f"{ATTACK_TESTS}/test_injected_text.py::test_a_field_that_comes_twice_is_not_chosen_from",),
+    ),
+    Mutant(
+        "PKCE is S256 alone",
+        f"{OAUTH}/authorization_requests.py",
+        '(method != "S256" or not',
+        '(method not in {"S256", "plain", ""} or not',
+        (f"{ATTACK_TESTS}/test_codes.py::test_no_other_method_than_s256",),
+    ),
+    Mutant(
+        "who must use PKCE cannot do without",
+        f"{OAUTH}/authorization_requests.py",
+        "    if pkce is Pkce.REQUIRED:",
+        "    if pkce is Pkce.OPTIONAL:",
+        (f"{ATTACK_TESTS}/test_codes.py::test_who_must_use_pkce_cannot_do_without",),
+    ),
+    Mutant(
+        "a sealed request is of one application",
+        f"{OAUTH}/authorization_requests.py",
+        "        if request is None or request.client != client.id:",
+        "        if request is None:",
+        (f"{ATTACK_TESTS}/test_request_uris.py::test_it_belongs_to_the_application_that_pushed_it",),
+    ),
+    Mutant(
+        "a sealed request is checked again",
+        f"{OAUTH}/authorization_requests.py",
+        "        if not is_registered(request.redirect_uri, client.config):",
+        "        if not request.redirect_uri:",
+        (f"{ATTACK_TESTS}/test_request_uris.py::test_it_is_checked_again_when_it_is_opened",),
+    ),
+    Mutant(
+        "a pushed request gives one code",
+        f"{OAUTH}/authorization.py",
+        "        if not await self._pushed.use(request):",
+        "        if not request.client:",
+        (f"{ATTACK_TESTS}/test_request_uris.py::test_it_gives_one_code",),
+    ),
+    Mutant(
+        "a pushed request must be opened soon",
+        f"{OAUTH}/authorization_requests.py",
+        '"authorization requests", AuthorizationRequest, PUSHED_SECONDS, clock)',
+        '"authorization requests", AuthorizationRequest, SIGN_IN_SECONDS, clock)',
+        (f"{ATTACK_TESTS}/test_request_uris.py::test_it_must_be_opened_soon",),
+    ),
+    Mutant(
+        "no form of another browser logs anybody in",
+        f"{OAUTH_PAGES}/sign_in.py",
+        "        if not self._is_ours(request, form):\n            stale",
+        "        if not form:\n            stale",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_the_form_of_an_attacker_logs_nobody_in",),
+    ),
+    Mutant(
+        "a form token is made from a cookie of the browser",
+        f"{OAUTH}/form_tokens.py",
+        'f"{browser}\\n{purpose}"',
+        "purpose",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_the_form_of_an_attacker_logs_nobody_in",),
+    ),
+    Mutant(
+        "a consent is the person's own",
+        f"{OAUTH_PAGES}/authorize.py",
+        '        if who is None or not self._form_tokens.fits(form.get("form", ""), browser, _consent_of(who)):',
+        "        if who is None or not browser:",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_nobody_consents_by_the_form_of_another_site",),
+    ),
+    Mutant(
+        "more scopes are consented to anew",
+        f"{OAUTH}/authorization_decision.py",
+        "    return not set(scopes_to_allow(request)) <= set(consent.scopes)",
+        "    return not set(scopes_to_allow(request)).intersection(consent.scopes)",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_a_consent_is_for_what_it_showed",),
+    ),
+    Mutant(
+        "another site logs nobody out",
+        f"{OAUTH_PAGES}/logout.py",
+        "        if who is None or who.session.id == asked.session:",
+        "        if who is None or who.session.id:",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_another_site_logs_nobody_out",),
+    ),
+    Mutant(
+        "a logout is confirmed by our own form",
+        f"{OAUTH_PAGES}/logout.py",
+        '        if not self._form_tokens.fits(form.get("form", ""), self.parts.cookies.browser(request), _logout_of(who)):',
+        "        if not form:",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_another_site_logs_nobody_out",),
+    ),
+    Mutant(
+        "no page shows in a frame",
+        "gatehouse/api/pages/file_response.py",
+        "frame-ancestors 'none'; ",
+        "",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_no_page_shows_in_a_frame",),
+    ),
+    Mutant(
+        "a login makes older cookies void",
+        f"{OAUTH}/browser_sessions.py",
+        "session if session is not None and session.opened == ticket.content.opened else None",
+        "session",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_an_own_session_is_not_shared_by_a_cookie_from_before",),
+    ),
+    Mutant(
+        "a planted session ends with the login",
+        f"{OAUTH}/browser_sessions.py",
+        "        if before is not None and before.id != session.id:",
+        "        if before is not None and not before.id:",
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_a_session_that_was_planted_is_not_the_victims",),
+    ),
+    Mutant(
+        "cookies of our pages are of this host alone",
+        "gatehouse/api/http/browser_cookies.py",
+        'prefix = "__Host-" if self._secure else ""',
+        'prefix = ""',
+        (f"{ATTACK_TESTS}/test_forged_forms.py::test_a_cookie_without_the_prefix_is_not_read",),
+    ),
+    Mutant(
+        "an assertion is for nobody else",
+        f"{OAUTH}/client_authentication.py",
+        "bool(named) and ours == named",
+        "bool(ours)",
+        (f"{ATTACK_TESTS}/test_client_assertions.py::test_an_assertion_for_somebody_else_is_refused",),
+    ),
+    Mutant(
+        "an assertion is remembered as long as it could be used",
+        f"{OAUTH}/client_authentication.py",
+        "expires + 2 * CLOCK_SKEW_SECONDS, now",
+        "now + 60, now",
+        (f"{ATTACK_TESTS}/test_client_assertions.py::test_it_is_remembered_as_long_as_it_could_be_used",),
+    ),
+    Mutant(
+        "an application shows one kind of proof",
+        f"{OAUTH}/client_authentication.py",
+        "    if len(brought) > 1:",
+        "    if len(brought) > 2:",
+        (f"{ATTACK_TESTS}/test_client_assertions.py::test_two_kinds_at_once_are_refused",),
+    ),
+    Mutant(
+        "a hint is an ID token",
+        f"{OAUTH}/id_tokens.py",
+        "read_own_jwt(self._ring, token, (TOKEN_TYPE,), self._issuer)",
+        'read_own_jwt(self._ring, token, (TOKEN_TYPE, "logout+jwt"), self._issuer)',
+        (f"{ATTACK_TESTS}/test_substituted_tokens.py::test_what_is_no_id_token_of_ours_is_no_hint",),
+    ),
+    Mutant(
+        "who is asked for by a hint is the one who gets a code",
+        f"{OAUTH}/authorization_decision.py",
+        "    if request.subject and request.subject != str(person.session.user):",
+        '    if request.subject == "":',
+        (f"{ATTACK_TESTS}/test_substituted_tokens.py::test_a_hint_of_another_person_gives_no_code",),
+    ),
+    Mutant(
+        "a refresh gives no more scopes",
+        f"{OAUTH}/token_exchange.py",
+        "    if not wanted <= set(granted) or (asked.split() and not wanted):",
+        "    if asked.split() and not wanted:",
+        (f"{ATTACK_TESTS}/test_substituted_tokens.py::test_no_scope_is_won_by_a_refresh",),
+    ),
+    Mutant(
+        "scopes that are taken back are gone",
+        f"{OAUTH}/clients.py",
+        "        return tuple(scope for scope in scopes if scope in self.config.scopes)",
+        "        return tuple(scopes)",
+        (f"{ATTACK_TESTS}/test_substituted_tokens.py::test_scopes_that_are_taken_back_are_gone_at_once",),
+    ),
+    Mutant(
+        "an application introspects its own tokens alone",
+        "gatehouse/api/other_services/introspection.py",
+        "        if access.client.id != client.id:",
+        "        if not client.id:",
+        (f"{ATTACK_TESTS}/test_substituted_tokens.py::test_tokens_of_another_application_are_worth_nothing",),
+    ),
+    Mutant(
+        "a fresh login is one of this request",
+        f"{OAUTH}/authorization_decision.py",
+        '    return "login" in request.prompt or too_old or',
+        "    return too_old or",
+        (f"{ATTACK_TESTS}/test_guesses.py::test_a_fresh_login_is_asked_for_each_time",),
+    ),
+    Mutant(
+        "what shows a password is for one browser",
+        "gatehouse/auth/login/code_after_password.py",
+        "            if ticket is None or ticket.content.browser != _digest(browser):",
+        "            if ticket is None:",
+        (f"{ATTACK_TESTS}/test_guesses.py::test_the_ticket_between_the_steps_is_for_one_browser_and_some_minutes",),
+    ),
+    Mutant(
+        "a value on a plain page is text",
+        "gatehouse/api/pages/value_filling.py",
+        'html.escape(values.get(found[1], ""))',
+        'values.get(found[1], "")',
+        (f"{ATTACK_TESTS}/test_injected_text.py::test_parameters_are_text_on_our_pages",),
+    ),
+    Mutant(
+        "a value in a posted answer is text",
+        f"{OAUTH_PAGES}/answers.py",
+        'value="{html.escape(value)}"',
+        'value="{value}"',
+        (f"{ATTACK_TESTS}/test_injected_text.py::test_state_is_text_in_a_form_that_is_posted_on",),
+    ),
+    Mutant(
+        "no page of another origin calls for an application",
+        f"{OAUTH}/public_origins.py",
+        "        return origin in self._origins",
+        "        return bool(origin)",
+        (f"{ATTACK_TESTS}/test_origins_and_silence.py::test_no_page_of_another_origin_reads_an_answer",),
+    ),
+)
+
 SIGN_IN_PAGES = (
     Mutant(
         "a form needs the token of its browser",
@@ -1393,5 +1657,6 @@ MUTANTS = (
     *COMPANY_LOGINS,
     *SESSION_ENDINGS,
     *APPLICATIONS,
+    *ATTACKS,
     *SIGN_IN_PAGES,
 )

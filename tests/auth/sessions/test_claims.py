@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.keys.algorithms import ALGORITHMS
+from gatehouse.auth.keys.jws import MAX_TOKEN_LENGTH
 from gatehouse.auth.passwords.hashing import hash_password
 from gatehouse.auth.sessions.claims import data_scope_claims, reductions
-from gatehouse.auth.sessions.tokens import MAX_TOKEN_LENGTH
 from gatehouse.stores.database.roles import NewRole
 from gatehouse.stores.database.schema import role_departments, roles
 from gatehouse.stores.database.users import NewUser, RoleDataScope

@@ -20,3 +20,18 @@ form?.addEventListener("submit", (event) => {
 
 // Brought back by the browser as it was left.
 addEventListener("pageshow", () => mark(false));
+
+// Nobody allows anything by the second half of a double click that began on another page and has closed it.
+const allow = /** @type {HTMLButtonElement | null} */ (document.getElementById("allow"));
+const DOUBLE_CLICK_MS = 500;
+let held = 0;
+
+function hold() {
+  if (!allow) return;
+  allow.disabled = true;
+  clearTimeout(held);
+  held = setTimeout(() => (allow.disabled = false), DOUBLE_CLICK_MS);
+}
+
+hold();
+for (const shown of ["focus", "pageshow"]) addEventListener(shown, hold);

@@ -149,6 +149,15 @@ def test_no_line_is_added_to_a_header(app: Application, gatehouse: InProcess, te
     assert query_of(answers[0].location)["state"] == [text]
 
 
+def test_state_adds_nothing_to_an_answer(app: Application, gatehouse: InProcess) -> None:
+    """The application must not read a code or an issuer that the attacker has put into the request."""
+    state = "x&code=evil&iss=https://evil.example&error=y#code=evil"
+    for changes in ({}, {"scope": "nothing"}):
+        answer = query_of(signed_in(gatehouse).authorize(state=state, **changes).location)
+        assert {name: len(values) for name, values in answer.items()} == dict.fromkeys(answer, 1)
+        assert (answer["state"], answer["iss"], answer.get("code") == ["evil"]) == ([state], [ISSUER], False)
+
+
 # One name, one value
 
 

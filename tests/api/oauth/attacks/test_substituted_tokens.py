@@ -98,6 +98,15 @@ def test_no_application_can_be_called_what_our_own_tokens_are_for(
         Application(gatehouse, client_id, audience=audience)
 
 
+def test_what_we_publish_signs_nothing(gatehouse: InProcess) -> None:
+    """Also of the keys that only ID tokens are signed with."""
+    tokens_of(Application(gatehouse, "by-rsa", id_token_alg="RS256"), signed_in(gatehouse))
+    keys = gatehouse.request("GET", "/.well-known/jwks.json").json["keys"]
+    assert {key["alg"] for key in keys} == {"ES256", "RS256"}
+    for key in keys:
+        assert key.keys() <= {"kty", "kid", "alg", "use", "crv", "x", "y", "n", "e"}
+
+
 # Ours, and those of another kind, where applications' tokens belong
 
 
