@@ -13,6 +13,8 @@ from tests.api.oauth.test_sign_in import add_person
 from tests.support.inprocess import InProcess
 from tests.support.running import ANSWER, PASSWORD
 
+pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
+
 COOKIE = "__Host-gatehouse_session"
 BROWSER_SESSION = "/api/v1/auth/browser-session"
 

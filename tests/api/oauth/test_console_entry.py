@@ -16,6 +16,8 @@ from tests.api.oauth.test_browser_sessions import follow, lives, session_of
 from tests.api.oauth.test_sign_in import add_person
 from tests.support.inprocess import Answer, InProcess
 
+pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
+
 CONSOLE = "https://console.example/app"
 ENTER = "/oauth2/enter"
 
