@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gatehouse.doctor.findings import Finding
     from gatehouse.stores.database.oauth_clients import ClientSecret
 
-CHECK = "applications"
 SOON_SECONDS = 2 * 86_400
 
 
@@ -31,9 +30,9 @@ async def check_clients(service: Service) -> AsyncIterator[Finding]:
     url = service.settings.public_url
     if is_plain(url):
         found = message("findings.applications_without_tls", clients=len(rows), url=url)
-        yield fail(CHECK, found, message("advice.issuer_tls"))
+        yield fail("applications", found, message("advice.issuer_tls"))
     else:
-        yield ok(CHECK, message("findings.applications", clients=len(rows)))
+        yield ok("applications", message("findings.applications", clients=len(rows)))
     known = {role.code for role in await service.stores.roles.all()}
     secrets = await service.management.client_changes.valid_secrets()
     for row in rows:
@@ -49,12 +48,14 @@ def _check_config(client: str, config: ClientConfig, known: set[str]) -> Iterato
     addresses = (*config.redirect_uris, *config.post_logout_redirect_uris, config.backchannel_logout_uri)
     if plain := [address for address in addresses if is_plain(address)]:
         found = message("findings.application_plain", client=client, url=plain[0])
-        yield warn(CHECK, found, message("advice.application_plain"))
+        yield warn("applications", found, message("advice.application_plain"))
     if missing := sorted(set(config.roles) - known):
         found = message("findings.application_roles", client=client, roles=", ".join(missing))
-        yield fail(CHECK, found, message("advice.application_roles", client=client))
+        yield fail("applications", found, message("advice.application_roles", client=client))
     if config.backchannel_logout_uri and find_spec("httpx") is None:
-        yield fail(CHECK, message("findings.application_not_told", client=client), message("advice.source_extra"))
+        yield fail(
+            "applications", message("findings.application_not_told", client=client), message("advice.source_extra")
+        )
 
 
 def _check_secrets(client: str, config: ClientConfig, secrets: Sequence[ClientSecret], now: float) -> Iterator[Finding]:
@@ -62,9 +63,9 @@ def _check_secrets(client: str, config: ClientConfig, secrets: Sequence[ClientSe
         return
     if not secrets:
         found = message("findings.application_no_secret", client=client)
-        yield fail(CHECK, found, message("advice.application_no_secret", client=client))
+        yield fail("applications", found, message("advice.application_no_secret", client=client))
     for each in secrets:
         if each.expires is not None and each.expires < now + SOON_SECONDS:
             hours = max(1, round((each.expires - now) / 3600))
             found = message("findings.application_secret_ends", client=client, hint=each.hint, hours=hours)
-            yield warn(CHECK, found, message("advice.application_secret_ends"))
+            yield warn("applications", found, message("advice.application_secret_ends"))

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gatehouse.api.administration.applications import ApplicationBody, ApplicationData
+from gatehouse.auth.oauth.definitions import ClientConfig
+from gatehouse.cli.client import client
 from tests.cli.terminal import Outcome, Terminal
 from tests.support.running import Installation
 from tests.support.shared import shared
@@ -121,6 +124,14 @@ def test_an_application_is_disabled_enabled_and_removed(applications: Applicatio
     applications("remove", "wiki", "--yes").done()
     assert applications("list", "--json").json == []
     assert "client.removed" in applications.typed("audit", "--event", "client.removed").done()
+
+
+def test_every_field_has_an_option_and_a_place_in_the_api() -> None:
+    fields = set(ClientConfig.__struct_fields__)
+    options = {option.name for option in client.commands["add"].params} | {"jwks"}
+    assert fields <= options
+    for shape in (ApplicationData, ApplicationBody):
+        assert fields <= set(shape.__struct_fields__)
 
 
 def test_wrong_words_get_one_line(applications: Applications) -> None:

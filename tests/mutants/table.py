@@ -1396,8 +1396,8 @@ ATTACKS = (
     Mutant(
         "a logout is confirmed by our own form",
         f"{OAUTH_PAGES}/logout.py",
-        '        if not self._form_tokens.fits(form.get("form", ""), self.parts.cookies.browser(request), _logout_of(who)):',
-        "        if not form:",
+        "self.parts.cookies.browser(request), _logout_of(who)):",
+        "self.parts.cookies.browser(request), _logout_of(who)) and not form:",
         (f"{ATTACK_TESTS}/test_forged_forms.py::test_another_site_logs_nobody_out",),
     ),
     Mutant(
@@ -1521,6 +1521,117 @@ ATTACKS = (
     ),
 )
 
+SIGN_IN_PAGES = (
+    Mutant(
+        "a form needs the token of its browser",
+        f"{OAUTH}/form_tokens.py",
+        "        return any(hmac.compare_digest",
+        "        return True or any(hmac.compare_digest",
+        (
+            f"{OAUTH_TESTS}/test_page_attacks.py::test_nobody_is_logged_in_by_a_form_of_another_site",
+            f"{OAUTH_TESTS}/test_page_attacks.py::test_nobody_consents_by_a_form_of_another_site",
+        ),
+    ),
+    Mutant(
+        "a login with a company account goes on in its own browser alone",
+        f"{OAUTH}/kept_flows.py",
+        "f'{browser} {flow}'",
+        "f'{flow}'",
+        (f"{OAUTH_TESTS}/test_company_sign_in.py::test_nobody_goes_on_with_the_login_of_another_browser",),
+    ),
+    Mutant(
+        "values of a page are text",
+        "gatehouse/api/pages/value_filling.py",
+        'html.escape(values.get(found[1], ""))',
+        'values.get(found[1], "")',
+        (f"{OAUTH_TESTS}/test_page_attacks.py::test_values_are_text",),
+    ),
+    Mutant(
+        "a new login voids the cookie of the old one",
+        f"{OAUTH}/browser_sessions.py",
+        "session if session is not None and session.opened == ticket.content.opened else None",
+        "session",
+        (
+            f"{OAUTH_TESTS}/test_browser_sessions.py::test_logging_in_again_as_the_same_user_keeps_the_session_and_voids_the_old_cookie",
+        ),
+    ),
+    Mutant(
+        "a login as somebody else ends the session before it",
+        f"{OAUTH}/browser_sessions.py",
+        "if before is not None and before.id != session.id:",
+        "if before is not None and not session.id:",
+        (
+            f"{OAUTH_TESTS}/test_browser_sessions.py::test_logging_in_as_somebody_else_ends_the_old_session_and_its_applications",
+            f"{OAUTH_TESTS}/test_page_attacks.py::test_a_planted_session_is_not_the_victims",
+        ),
+    ),
+    Mutant(
+        "a login as the same user keeps the session",
+        "gatehouse/auth/sessions/sessions.py",
+        "if within is not None and within.user == user:",
+        "if within is not None and not user:",
+        (
+            f"{OAUTH_TESTS}/test_browser_sessions.py::test_logging_in_again_as_the_same_user_keeps_the_session_and_voids_the_old_cookie",
+        ),
+    ),
+    Mutant(
+        "a password that was shown is good for one browser",
+        "gatehouse/auth/login/code_after_password.py",
+        "if ticket is None or ticket.content.browser != _digest(browser):",
+        "if ticket is None:",
+        (f"{OAUTH_TESTS}/test_sign_in.py::test_a_password_that_was_shown_is_good_for_a_while_and_for_this_browser",),
+    ),
+    Mutant(
+        "wrong codes of the second step count as failed logins of the name",
+        "gatehouse/auth/login/code_after_password.py",
+        "attempt = attempt._replace(user=user.id, solved=True)",
+        'attempt = attempt._replace(user=user.id, key="x")',
+        (f"{OAUTH_TESTS}/test_sign_in.py::test_wrong_codes_count_as_failed_logins_of_the_name",),
+    ),
+    Mutant(
+        "a ticket into a console is good for its browser alone",
+        f"{OAUTH}/console_entry.py",
+        "if ticket is None or ticket.content.binding != binding_of(client):",
+        "if ticket is None:",
+        (f"{OAUTH_TESTS}/test_console_entry.py::test_a_ticket_is_good_for_this_browser_alone",),
+    ),
+    Mutant(
+        "an address after the logout is registered",
+        f"{OAUTH}/logout_requests.py",
+        "if client is None or uri not in client.config.post_logout_redirect_uris:",
+        "if client is None:",
+        (f"{OAUTH_TESTS}/test_logout.py::test_an_address_that_is_not_registered_is_never_gone_to",),
+    ),
+    Mutant(
+        "an ID token logs nobody out but its own session without a question",
+        "gatehouse/api/oauth/logout.py",
+        "if who is None or who.session.id == asked.session:",
+        "if who is None or asked.session:",
+        (f"{OAUTH_TESTS}/test_logout.py::test_whoever_is_logged_in_as_somebody_else_by_now_is_asked",),
+    ),
+    Mutant(
+        "a form of another site does not take the cookie away",
+        "gatehouse/api/oauth/logout.py",
+        "if self.parts.cookies.session(request) else []",
+        "if self.parts else []",
+        (f"{OAUTH_TESTS}/test_page_attacks.py::test_nobody_is_logged_out_by_another_site",),
+    ),
+    Mutant(
+        "a login from before the request does not satisfy prompt=login",
+        f"{OAUTH}/authorization_decision.py",
+        "    return person.session.opened >= request.at",
+        "    return person.session.opened > 0",
+        (f"{OAUTH_TESTS}/test_authorize.py::test_prompt_login_asks_again_and_keeps_the_session",),
+    ),
+    Mutant(
+        "roles are asked for at the authorization endpoint",
+        f"{OAUTH}/authorization_decision.py",
+        "    if not client.admits(person.roles):",
+        "    if not client:",
+        (f"{OAUTH_TESTS}/test_authorize.py::test_an_application_for_some_roles",),
+    ),
+)
+
 MUTANTS = (
     *REFRESH_TOKENS,
     *LOGOUT,
@@ -1540,4 +1651,5 @@ MUTANTS = (
     *SESSION_ENDINGS,
     *APPLICATIONS,
     *ATTACKS,
+    *SIGN_IN_PAGES,
 )

@@ -46,7 +46,7 @@ def register(running: Running, name: str, *options: str) -> Registration:
     added = running.cli("client", "add", name, *options, "--json")
     assert added.returncode == 0, added.stderr
     told = json.loads(added.stdout)
-    return Registration(running.url, told["client_id"], told["client_secret"], told["text"])
+    return Registration(told["issuer"], told["client_id"], told["client_secret"], told["text"])
 
 
 @contextmanager

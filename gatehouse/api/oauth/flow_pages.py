@@ -77,8 +77,8 @@ class FlowPage:
         security = ("content-security-policy", CONTENT_SECURITY.replace("form-action 'none'", _form_action(target)))
         return Response(status, markup.encode(), [*_HEADERS, security, *headers])
 
-    def problem(self, key: str, status: int = 400) -> Response:
-        return self.show("problem", self.say("problem", key), status=status)
+    def problem(self, key: str, back: str = "") -> Response:
+        return self.show("problem", {**self.say("problem", key), "back": back}, status=400)
 
     def failure(self, refusal: Exception) -> Response:
         entry = entry_for(refusal)

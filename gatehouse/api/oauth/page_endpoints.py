@@ -61,7 +61,7 @@ def for_people(serve: Serve) -> Serve:
         except RedirectRefusal as refusal:
             return self.parts.answers.refusal(request, refusal)
         except PageRefusal as refusal:
-            return pages.page(request).problem(f"flow.problem.{refusal.problem}")
+            return pages.page(request).problem(f"flow.problem.{refusal.problem}", refusal.back)
         except (Refused, SourceUnavailable) as refusal:
             return pages.page(request).failure(refusal)
         except StoreUnavailable as outage:

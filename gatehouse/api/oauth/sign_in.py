@@ -60,6 +60,11 @@ class SignInEndpoints(PageEndpoints):
         except (Refused, SourceUnavailable) as refusal:
             return await self.parts.sign_in.refuse(request, flow, refusal, typed)
 
+    @Resource("/oauth2/sign-in", ("GET",), also_at="/oauth2/factor")
+    async def sign_in_alone(self, _request: Request) -> Response:
+        """Somebody has kept the address of the page that came after a form: there is nothing to go on with."""
+        return redirect(f"{self._public_url}/", status=303)
+
     @Resource("/oauth2/factor", ("POST",))
     @for_people
     async def factor(self, request: Request) -> Response:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     SubjectOfHint = Callable[[str], Awaitable[str]]
 
 PUSHED_SECONDS = 90
-SIGN_IN_SECONDS = 600  # how long a person may take on the pages of one request
+SIGN_IN_SECONDS = 3600  # how long a person may take on the pages of one request, from its arrival
 REQUEST_URI = "urn:ietf:params:oauth:request_uri:"
 MAX_SEALED_LENGTH = 8192
 # Some proxies keep the address that somebody came for in `state`.
@@ -209,7 +209,9 @@ class PushedRequests:
     def open(self, request_uri: str) -> AuthorizationRequest | None:
         sealed = request_uri.removeprefix(REQUEST_URI)
         ticket = self._kept.open(sealed, MAX_SEALED_LENGTH) if sealed != request_uri else None
-        return ticket.content if ticket else None
+        if ticket is None or (ticket.content.at and ticket.content.at + SIGN_IN_SECONDS <= self._clock()):
+            return None  # each page seals it anew, and must not make it younger
+        return ticket.content
 
     async def use(self, request: AuthorizationRequest) -> bool:
         """To be called when a code is issued: True unless it is one that was pushed and has given a code already."""
@@ -254,7 +256,7 @@ class AuthorizationRequests:
         """Checked again: the application may have been changed meanwhile."""
         request = self._pushed.open(request_uri)
         if request is None or request.client != client.id:
-            raise PageRefusal(PageProblem.REQUEST_URI)
+            raise PageRefusal(PageProblem.REQUEST_URI, client.config.url)
         if not is_registered(request.redirect_uri, client.config):
             raise PageRefusal(PageProblem.REDIRECT_URI)
         check(request, client)

@@ -51,6 +51,8 @@ class PageProblem(StrEnum):
 
 
 class PageRefusal(Refused):
-    def __init__(self, problem: PageProblem) -> None:
+    def __init__(self, problem: PageProblem, back: str = "") -> None:
+        """`back`: where people open the application that has sent them here, if it is known."""
         super().__init__(problem.value)
         self.problem = problem
+        self.back = back

@@ -39,7 +39,8 @@ def plant(browser: Browser, page: Page, **values: str) -> Page:
     """Another site lets the browser send a form that it has got itself. Lax cookies stay behind."""
     cookies, browser.cookies = browser.cookies, {}
     sent = browser.send("POST", f"{ISSUER}/oauth2/{page.action}", {**page.fields, **values})
-    browser.cookies = {**cookies, **browser.cookies}
+    gone = {cookie.partition("=")[0] for cookie in sent.answer.cookies if "Max-Age=0" in cookie}
+    browser.cookies = {name: value for name, value in cookies.items() if name not in gone} | browser.cookies
     return sent
 
 
@@ -98,12 +99,14 @@ def test_nobody_consents_by_a_form_of_another_site(
 def test_nobody_is_logged_out_by_another_site(logged_in: Browser, attacker: Browser, app: Application) -> None:
     attacker.sign_in(attacker.authorize(), "mallory")
     question = attacker.open("/oauth2/logout")
-    plant(logged_in, question, confirmed="yes")
+    for form in ({"confirmed": "yes"}, {"client_id": "app"}, {}):
+        plant(logged_in, question, **form)
     logged_in.send("POST", f"{ISSUER}/oauth2/logout", {**question.fields, "confirmed": "yes"})
     logged_in.open("/oauth2/logout", confirmed="yes")
     back = attacker.authorize()
     theirs = app.exchange(back.query["code"], code_verifier="").json["id_token"]
     logged_in.open("/oauth2/logout", id_token_hint=theirs)
+    plant(logged_in, question._replace(fields={}), id_token_hint=theirs)
     assert logged_in.is_logged_in
     assert "code" in logged_in.authorize(prompt="none").query
 

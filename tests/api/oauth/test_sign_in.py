@@ -147,12 +147,23 @@ def test_too_many_pictures_are_a_page_of_ours(tmp_path: Path) -> None:
         assert pages[-1].texts["problem"]
 
 
-def test_a_form_that_has_expired_comes_again(browser: Browser) -> None:
+def test_whoever_takes_too_long_begins_again_at_the_application(browser: Browser, app: Application) -> None:
+    app.edit(url="https://app.example/")
     page = browser.authorize()
-    browser.service.clock.move(700)
+    for _ in range(2):
+        browser.service.clock.move(1790)
+        page = browser.submit(page, "captcha-reload")
+        assert page.status == 200
+    browser.service.clock.move(30)
     gone = browser.sign_in(page)
-    assert gone.status == 400
+    assert gone.status == 400, "no page makes the request younger"
     assert "request_uri" in gone.texts["problem"]
+    assert gone.links["back"] == "https://app.example/"
+
+
+def test_the_address_of_a_form_alone_is_the_login_page(browser: Browser) -> None:
+    for path in ("/oauth2/sign-in", "/oauth2/factor"):
+        assert browser.send("GET", browser.url + path).location == f"{ISSUER}/"
 
 
 # As the application wishes
@@ -283,6 +294,7 @@ def test_wrong_codes_count_as_failed_logins_of_the_name(tmp_path: Path) -> None:
         assert (page.status, locked.status) == (400, 429)
         assert "30 seconds" in locked.texts["otpCode-message"]
         assert not browser.is_logged_in
+        assert browser.sign_in(browser.authorize(), "ann").status == 429, "counted under one key with passwords"
 
 
 def test_a_password_that_was_shown_is_void_once_it_has_changed(
