@@ -132,7 +132,9 @@ def test_it_belongs_to_the_application_that_pushed_it(
     app: Application, hostile: Application, gatehouse: InProcess
 ) -> None:
     browser, uri = signed_in(gatehouse), push(app)
-    assert on_our_page(browser.open(AUTHORIZE, client_id="hostile", request_uri=uri))
+    Application(gatehouse, "neighbour")  # at the same address, so that nothing else is in the way
+    for client_id in ("hostile", "neighbour"):
+        assert on_our_page(browser.open(AUTHORIZE, client_id=client_id, request_uri=uri))
     assert on_our_page(browser.open(AUTHORIZE, client_id="", request_uri=uri))
     assert on_our_page(browser.open(AUTHORIZE, request_uri=uri))
     assert browser.open(AUTHORIZE, client_id="app", request_uri=uri).query["code"]
