@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from gatehouse.auth.oauth.definitions import ClientConfig
 from gatehouse.composition import Service
@@ -70,19 +70,27 @@ class RelyingParty:
 
         return Handler
 
-    def register(self, running: Running, client_id: str = "app", name: str = "Grafana", **config: Any) -> None:
+    def register(self, running: Running, client_id: str = "app", name: str = "Grafana", **config: Any) -> str:
+        """Its secret."""
         given = {"redirect_uris": (f"{self.url}/callback",), "post_logout_redirect_uris": (f"{self.url}/bye",)}
         draft = ClientDraft(name=name, config=ClientConfig(**{**given, **config}))
 
-        async def add() -> None:
+        async def add() -> str:
             service = Service(load(environ=running.env))
             try:
-                await service.management.client_changes.add(OPERATOR, client_id, draft)
+                return await service.management.client_changes.add(OPERATOR, client_id, draft) or ""
             finally:
                 await service.stop()
 
         with ThreadPoolExecutor(1) as thread:  # Playwright's loop has this one
-            thread.submit(asyncio.run, add()).result()
+            return thread.submit(asyncio.run, add()).result()
+
+    def exchange(self, running: Running, got: str, client_id: str, secret: str) -> None:
+        """Its server gets tokens for the code that somebody has brought."""
+        [code] = parse_qs(got.partition(" ")[2])["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": f"{self.url}/callback"}
+        with running.client(auth=(client_id, secret)) as client:
+            assert client.post("/oauth2/token", data=form).status_code == 200
 
     def asks(self, **changes: str) -> str:
         """The path and query that it sends a browser to."""

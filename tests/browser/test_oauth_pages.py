@@ -283,9 +283,17 @@ def test_a_login_at_our_page_opens_applications_and_shows_them(
     opening: Opening, party: RelyingParty, running: Running
 ) -> None:
     visit = opening()
+    secret = party.register(running, "wiki", "Wiki")
     page = visit.logged_in(add_person(running))
     expect(page.locator("#applications")).to_be_hidden()
-    assert "code=" in welcome(visit.page(party.asks()))
+    party.exchange(running, welcome(visit.page(party.asks(client_id="wiki"))), "wiki", secret)
+    page.reload()
+    expect(page.locator("#applications-list li")).to_have_count(1)
+    expect(page.locator("#applications-list")).to_contain_text("Wiki")
+    page.get_by_role("button", name="Log out: Wiki").click()
+    page.get_by_role("dialog").get_by_role("button", name="Log out").click()
+    expect(page.locator(".toast")).to_contain_text("Wiki is logged out.")
+    expect(page.locator("#applications")).to_be_hidden()
     page.get_by_role("button", name="Log out").click()
     expect(page.locator("#form")).to_be_visible()
     assert "error=login_required" in welcome(visit.page(party.asks(prompt="none")))
