@@ -93,6 +93,7 @@ class Party(Server):
 class NodeParty(Party):
     program: str
     callback: str
+    scope = "openid profile email"
 
     def __init__(self) -> None:
         if not shutil.which("node") or not (FOLDER / "node/node_modules/.package-lock.json").exists():
@@ -110,7 +111,8 @@ class NodeParty(Party):
 
     def settings(self) -> dict[str, str]:
         issuer, client_id, secret, _ = self.registration
-        return {"PARTY": json.dumps({"issuer": issuer, "url": self.url, "clientId": client_id, **self.proof(secret)})}
+        told = {"issuer": issuer, "url": self.url, "clientId": client_id, "scope": self.scope, **self.proof(secret)}
+        return {"PARTY": json.dumps(told)}
 
     def proof(self, secret: str) -> dict[str, object]:
         return {"clientSecret": secret}
@@ -121,6 +123,7 @@ class OpenidClient(NodeParty):
 
     program = "openid-client"
     callback = "/callback"
+    scope = "openid profile email offline_access"
 
 
 class StrictOpenidClient(OpenidClient):
@@ -149,6 +152,7 @@ class OidcClientTs(NodeParty):
     """A page that calls the provider from the browser, without a secret and without a server of its own."""
 
     program = "oidc-client-ts"
+    scope = "openid profile offline_access"
 
     def options(self) -> list[str]:
         return ["--auth", "none", "--redirect-uri", f"{self.url}/", "--post-logout-uri", f"{self.url}/"]

@@ -27,6 +27,8 @@ ALIAS = "gatehouse"
 class BehindKeycloak(OpenidClient):
     """An application that knows Keycloak alone."""
 
+    scope = "openid profile email"  # with offline_access Keycloak keeps no session that could end
+
     def open(self, page: Page) -> None:
         super().open(page)
         page.get_by_role("link", name="Gatehouse").click()

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 
-export const { issuer, url, clientId, clientSecret, key } = JSON.parse(process.env.PARTY);
+export const { issuer, url, clientId, clientSecret, key, scope } = JSON.parse(process.env.PARTY);
 export const BACKCHANNEL_LOGOUT = "/backchannel-logout";
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 

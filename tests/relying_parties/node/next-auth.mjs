@@ -1,7 +1,7 @@
 // An application with next-auth: its own pages and cookies, without Next.js around them.
 import NextAuth, { getServerSession } from "next-auth/next";
 import { getToken } from "next-auth/jwt";
-import { clientId, clientSecret, cookies, ended, issuer, page, redirect, serve, url, welcome } from "./common.mjs";
+import { clientId, clientSecret, cookies, ended, issuer, page, redirect, scope, serve, url, welcome } from "./common.mjs";
 
 process.env.NEXTAUTH_URL = url;
 const secret = "of the tests alone";
@@ -17,7 +17,7 @@ const options = {
       wellKnown,
       clientId,
       clientSecret,
-      authorization: { params: { scope: "openid profile email" } },
+      authorization: { params: { scope } },
       checks: ["pkce", "state", "nonce"],
       idToken: true, // the profile is what the ID token says
       profile: (claims) => ({ id: claims.sub, name: claims.preferred_username, email: claims.email ?? null }),

@@ -1,6 +1,6 @@
 // An application that is nothing but a page: oidc-client-ts in the browser, a client without a secret.
 import { readFile } from "node:fs/promises";
-import { clientId, issuer, page, serve, url } from "./common.mjs";
+import { clientId, issuer, page, scope, serve, url } from "./common.mjs";
 
 const LIBRARY = new URL("node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js", import.meta.url);
 const SETTINGS = {
@@ -8,7 +8,7 @@ const SETTINGS = {
   client_id: clientId,
   redirect_uri: `${url}/`,
   post_logout_redirect_uri: `${url}/`,
-  scope: "openid profile offline_access",
+  scope,
   loadUserInfo: true,
   automaticSilentRenew: false,
 };

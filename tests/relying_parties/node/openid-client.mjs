@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { importJWK } from "jose";
 import * as oidc from "openid-client";
-import { clientId, clientSecret, cookies, ended, issuer, key, page, redirect, serve, url, welcome } from "./common.mjs";
+import { clientId, clientSecret, cookies, ended, issuer, key, page, redirect, scope, serve, url, welcome } from "./common.mjs";
 
 const algorithm = key ? "ES256" : "RS256";
 const metadata = { client_secret: clientSecret, id_token_signed_response_alg: algorithm };
@@ -40,7 +40,7 @@ async function begin(response) {
   const build = key ? oidc.buildAuthorizationUrlWithPAR : oidc.buildAuthorizationUrl;
   const way = await build(config, {
     redirect_uri: `${url}/callback`,
-    scope: "openid profile email offline_access",
+    scope,
     code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: "S256",
     state: checks.expectedState,
