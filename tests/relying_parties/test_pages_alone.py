@@ -55,4 +55,4 @@ def test_no_new_tokens_after_a_logout_here(page: Page, party: Party, running: Ru
     other = page.context.new_page()
     log_out_here(other, running)
     page.get_by_role("button", name="Renew").click()
-    expect(page.locator("#problem")).to_contain_text("the login has ended")
+    expect(page.locator("#problem")).to_contain_text("ErrorResponse")  # of the token endpoint
