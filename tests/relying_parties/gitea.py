@@ -31,7 +31,7 @@ def build() -> None:
     """The program, and what it reads at run time beside it. Go compares the checksums."""
     if home().exists():
         return
-    unfinished = home().with_suffix(".unfinished")
+    unfinished = home().with_name(f"{home().name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     download = ["go", "mod", "download", "-json", f"{MODULE}@{VERSION}"]
     told = subprocess.run(download, check=True, stdout=subprocess.PIPE, cwd="/")
