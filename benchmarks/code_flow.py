@@ -1,9 +1,10 @@
 """Logins to an application a second, by Gatehouse and by Keycloak in turns: `python -m benchmarks.code_flow`.
 
-Two kinds: a browser that has a session (authorize, code, token), and one that signs in at the form first. Both
-providers answer the same requests of the same client, with PKCE and RS256, on one core; the load is on the other one.
-Each keeps its data in its embedded database, with the costs of a password hash that it is shipped with. The captcha of
-the form is solved by the test switch. Keycloak warms up for `--warm-up` seconds: its code is compiled while it runs.
+Two kinds: a browser that has a session (authorize, code, token), and one that signs in at the form first; 64 people, of
+whom eight do so at any time. Both providers answer the same requests of the same client, with PKCE and RS256, on one
+core; the load is on the other one. Each keeps its data in its embedded database, with the costs of a password hash that
+it is shipped with. The captcha of the form is solved by the test switch. Keycloak warms up for `--warm-up` seconds: its
+code is compiled while it runs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import base64
 import hashlib
 import http.client
+import itertools
 import json
 import secrets
 import statistics
@@ -20,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -31,15 +34,27 @@ from rich.table import Table
 
 from benchmarks.load import LOAD_CORE, SERVER_CORE, on_core, staying_on
 from benchmarks.running_service import HIGH_LIMITS, Subject
+from gatehouse.auth.passwords.hashing import hash_password
+from gatehouse.common import logs
+from gatehouse.composition import Service
+from gatehouse.stores.database.users import NewUser
+from tests.support.accounts import Accounts
 from tests.support.html_forms import browser, follow, submit
 from tests.support.keycloak import KeycloakServer
+from tests.support.people import with_stores
 from tests.support.running import ANSWER, PASSWORD
 
 CALLBACK = "http://127.0.0.1:9/callback"  # nobody listens there: the browser only has to be sent
 VERIFIER = secrets.token_urlsafe(48)
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
 CONNECTIONS = 8
+PEOPLE = 64
+PER_BROWSER = PEOPLE // CONNECTIONS
 DRAIN_SECONDS = 1.5
+
+
+Flow = Callable[[], None]
+Open = Callable[[], Flow]  # connections are opened for each round: nobody keeps idle ones for long
 
 
 class Provider(NamedTuple):
@@ -49,7 +64,6 @@ class Provider(NamedTuple):
     token: str
     client_id: str
     client_secret: str
-    person: dict[str, str]  # the fields of its form
     process: int
 
     def authorize_url(self) -> str:
@@ -76,11 +90,12 @@ class Round(NamedTuple):
     p99: float
 
 
-def sign_in(provider: Provider) -> httpx.Client:
+def sign_in(provider: Provider, person: int) -> httpx.Client:
     """A browser that has gone through the form up to the code, which it has exchanged."""
     client = browser()
     page = follow(client, client.get(provider.authorize_url()), CALLBACK)
-    answer = follow(client, submit(client, page, **provider.person), CALLBACK)
+    fields = {"username": f"person{person}", "password": PASSWORD, "captchaCode": ANSWER}  # Keycloak ignores the last
+    answer = follow(client, submit(client, page, **fields), CALLBACK)
     assert answer.is_redirect, answer.text
     exchanged = client.post(
         provider.token,
@@ -91,21 +106,23 @@ def sign_in(provider: Provider) -> httpx.Client:
     return client
 
 
-def form_flow(provider: Provider) -> Callable[[], None]:
-    return lambda: sign_in(provider).close()
+def form_flow(provider: Provider, number: int) -> Open:
+    people = _people(number)
+    return lambda: lambda: sign_in(provider, next(people)).close()
 
 
-def session_flow(provider: Provider) -> Callable[[], None]:
+def session_flow(provider: Provider, number: int) -> Open:
     """Bare connections: what httpx costs would be most of what is measured."""
-    client = sign_in(provider)
-    cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
-    client.close()
-    connection = http.client.HTTPConnection(urlsplit(provider.issuer).netloc)
+    sessions = [sign_in(provider, person) for person, _ in zip(_people(number), range(PER_BROWSER), strict=False)]
+    jars = ["; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar) for client in sessions]
+    for client in sessions:
+        client.close()
+    cookies = itertools.cycle(jars)
     basic = base64.b64encode(f"{provider.client_id}:{provider.client_secret}".encode()).decode()
     headers = {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded"}
 
-    def flow() -> None:
-        connection.request("GET", provider.authorize_url(), headers={"Cookie": cookies})
+    def flow(connection: http.client.HTTPConnection) -> None:
+        connection.request("GET", provider.authorize_url(), headers={"Cookie": next(cookies)})
         answer = connection.getresponse()
         answer.read()
         location = answer.headers["location"]
@@ -114,23 +131,33 @@ def session_flow(provider: Provider) -> Callable[[], None]:
         answer = connection.getresponse()
         assert "id_token" in json.loads(answer.read())
 
-    return flow
+    return lambda: partial(flow, http.client.HTTPConnection(urlsplit(provider.issuer).netloc))
 
 
-def measured(provider: Provider, flow: Callable[[Provider], Callable[[], None]], seconds: float) -> Round:
+def _people(number: int) -> Iterator[int]:
+    """Those who use one of the browsers."""
+    return itertools.cycle(range(number * PER_BROWSER, (number + 1) * PER_BROWSER))
+
+
+def prepared(provider: Provider, kind: Callable[[Provider, int], Open]) -> list[Open]:
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        return list(pool.map(kind, [provider] * CONNECTIONS, range(CONNECTIONS)))
+
+
+def measured(provider: Provider, browsers: list[Open], seconds: float) -> Round:
     """Each of the browsers begins the next flow when one is done."""
     times: list[float] = []
 
-    def keep_going(one: Callable[[], None]) -> None:
+    def keep_going(open_: Open) -> None:
+        one = open_()
         while (began := time.perf_counter()) < ends:
             one()
             times.append(time.perf_counter() - began)
 
     with staying_on(LOAD_CORE), ThreadPoolExecutor(CONNECTIONS) as pool:
-        flows = list(pool.map(flow, [provider] * CONNECTIONS))
         before, began = provider.cpu_seconds(), time.perf_counter()
         ends = began + seconds
-        list(pool.map(keep_going, flows))
+        list(pool.map(keep_going, browsers))
         took = time.perf_counter() - began
         used = provider.cpu_seconds() - before
     time.sleep(DRAIN_SECONDS)
@@ -144,12 +171,18 @@ def gatehouse(folder: Path) -> Iterator[Provider]:
         added = subject.running.cli("client", "add", "bench", "--redirect-uri", CALLBACK, "--json")
         assert added.returncode == 0, added.stderr
         client, url = json.loads(added.stdout), subject.running.url
-        person = {"username": "admin", "password": PASSWORD, "captchaCode": ANSWER}
+        with_stores(subject.running, _hire)
         assert subject.running.process is not None
         yield Provider(
             "Gatehouse", url, f"{url}/oauth2/authorize", f"{url}/oauth2/token",
-            client["client_id"], client["client_secret"], person, subject.running.process.pid,
+            client["client_id"], client["client_secret"], subject.running.process.pid,
         )  # fmt: skip
+
+
+async def _hire(service: Service) -> None:
+    hashed = hash_password(PASSWORD)
+    for number in range(PEOPLE):
+        await Accounts(service).add_user(NewUser(f"person{number}", f"Person {number}", hashed, 1, 0))
 
 
 class FullSpeedKeycloak(KeycloakServer):
@@ -165,8 +198,8 @@ def keycloak() -> Iterator[Provider]:
     try:
         server.start()
         client = server.create_client([CALLBACK])
-        server.create_user("person", PASSWORD)
-        person = {"username": "person", "password": PASSWORD}
+        for number in range(PEOPLE):
+            server.create_user(f"person{number}", PASSWORD)
         base = f"{server.issuer}/protocol/openid-connect"
         assert server.process is not None
         yield Provider(
@@ -176,7 +209,6 @@ def keycloak() -> Iterator[Provider]:
             f"{base}/token",
             client.id,
             client.secret,
-            person,
             server.process.pid,
         )
     finally:
@@ -190,16 +222,18 @@ def main() -> None:
     parser.add_argument("--warm-up", type=float, default=90, help="seconds for each kind of flow")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
-    flows = {"with a session": session_flow, "with the form": form_flow}
-    found: dict[str, dict[str, list[Round]]] = {kind: {} for kind in flows}
+    logs.configure("error", "json")
+    kinds = {"with a session": session_flow, "with the form": form_flow}
+    found: dict[str, dict[str, list[Round]]] = {kind: {} for kind in kinds}
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         providers = [stack.enter_context(gatehouse(Path(folder))), stack.enter_context(keycloak())]
-        for kind, flow in flows.items():
-            for provider in providers:
-                measured(provider, flow, options.warm_up if provider.name == "Keycloak" else 2)
+        for kind, flow in kinds.items():
+            ready = {provider: prepared(provider, flow) for provider in providers}
+            for provider, browsers in ready.items():
+                measured(provider, browsers, options.warm_up if provider.name == "Keycloak" else 2)
             for _ in range(options.rounds):
-                for provider in providers:
-                    found[kind].setdefault(provider.name, []).append(measured(provider, flow, options.seconds))
+                for provider, browsers in ready.items():
+                    found[kind].setdefault(provider.name, []).append(measured(provider, browsers, options.seconds))
     show(found)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
