@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatehouse.api.http.cookies import cookies_of, set_cookie
-from gatehouse.auth.oauth.form_tokens import new_browser
+from gatehouse.auth.oauth.form_tokens import is_browser, new_browser
 
 if TYPE_CHECKING:
     from gatehouse.api.http.request import Request
@@ -34,7 +34,9 @@ class BrowserCookies:
         return self._set(self._session, "", 0)
 
     def browser(self, request: Request) -> str:
-        return cookies_of(request).get(self._browser, "")
+        """Empty if it has none that we could have set: then it gets one."""
+        known = cookies_of(request).get(self._browser, "")
+        return known if is_browser(known) else ""
 
     def with_browser(self, request: Request) -> tuple[str, list[Header]]:
         """The random text of this browser, and the header that sets it where it had none."""

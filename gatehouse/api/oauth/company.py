@@ -36,7 +36,7 @@ class CompanyEndpoints(PageEndpoints):
     @Resource("/oauth2/company", ("GET",))
     @for_people
     async def company(self, request: Request) -> Response:
-        self._throttle.admit_captcha(request.client.address)
+        self._throttle.admit_company_login(request.client.address)
         flow = await self.parts.flows.read(_first(request, "next"))
         source = self._sources.provider(_first(request, "provider"))
         if source is None:

@@ -45,6 +45,7 @@ ROUNDING_SECONDS = 0.001  # sums of times since the epoch lose their last digits
 # Addresses whose captcha allowance one worker keeps track of.
 MAX_BUCKETS = 50_000
 SOURCE_TESTS = Rate(20, 60)
+COMPANY_LOGINS = Rate(300, 60)
 
 
 class RateLimit(NamedTuple):
@@ -67,14 +68,16 @@ class Throttle:
         self._state = state
         self._clock = clock
         self._limits = limits
-        self._captchas = {times: _LocalRateLimiter(_times(limits.captcha_address, times)) for _, times in IPV6_WIDTHS}
+        self._captchas = _local_limiters(limits.captcha_address)
+        self._company_logins = _local_limiters(COMPANY_LOGINS)
 
     def admit_captcha(self, address: str) -> None:
         """Counted in this process alone: a flood of captchas must not become a flood of writes."""
-        for bucket, times in address_buckets(address):
-            wait = self._captchas[times].rate_limit(bucket, self._clock())
-            if wait:
-                raise TooManyRequests(wait, "captchas from this address")
+        self._admit(address, self._captchas, "captchas from this address")
+
+    def admit_company_login(self, address: str) -> None:
+        """The same for logins with a company account that an application waits for: state keeps what each is for."""
+        self._admit(address, self._company_logins, "logins with a company account from this address")
 
     async def admit_login(self, address: str, *, solved: bool = False) -> None:
         """Refuse while too many logins from this address have failed. Nothing is counted."""
@@ -175,6 +178,12 @@ class Throttle:
     def _by_address(self, what: str, address: str, rate: Rate) -> Sequence[RateLimit]:
         return [RateLimit(f"{what}|{bucket}", _times(rate, times)) for bucket, times in address_buckets(address)]
 
+    def _admit(self, address: str, limiters: dict[int, _LocalRateLimiter], what: str) -> None:
+        for bucket, times in address_buckets(address):
+            wait = limiters[times].rate_limit(bucket, self._clock())
+            if wait:
+                raise TooManyRequests(wait, what)
+
     async def _consume(self, key: str, rate: Rate, what: str) -> None:
         wait = await self._state.rate_limit(key, rate, self._clock())
         if wait:
@@ -185,6 +194,8 @@ class NoLimits(Throttle):
     """For `LIMITS=off`. What a login earns its address is asked for by `Lockout` alone, which is off then too."""
 
     def admit_captcha(self, address: str) -> None: ...
+
+    def admit_company_login(self, address: str) -> None: ...
 
     async def admit_login(self, address: str, *, solved: bool = False) -> None: ...
 
@@ -225,3 +236,8 @@ class _LocalRateLimiter:
     def rate_limit(self, key: str, now: float) -> float:
         wait, self._arrivals[key] = gcra(self._arrivals.get(key), self._rate, now)
         return wait
+
+
+def _local_limiters(rate: Rate) -> dict[int, _LocalRateLimiter]:
+    """By how many times the rate a network of that width may have."""
+    return {times: _LocalRateLimiter(_times(rate, times)) for _, times in IPV6_WIDTHS}

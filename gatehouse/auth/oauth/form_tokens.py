@@ -7,6 +7,7 @@ A token is made from a random cookie of the browser and from what the form is fo
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from gatehouse.auth.keys.key_ring import KeyRing
 
 PURPOSE = "form tokens"
-MAX_BROWSER_LENGTH = 64
+_BROWSER = re.compile(r"[A-Za-z0-9_-]{24}", re.ASCII)
 
 
 def new_browser() -> str:
     """The cookie."""
     return secrets.token_urlsafe(18)
+
+
+def is_browser(cookie: str) -> bool:
+    return _BROWSER.fullmatch(cookie) is not None
 
 
 class FormTokens:
@@ -33,7 +38,7 @@ class FormTokens:
         return _token(self._ring.secrets[0], browser, purpose)
 
     def fits(self, token: str, browser: str, purpose: str) -> bool:
-        if not browser or len(browser) > MAX_BROWSER_LENGTH or not token.isascii():
+        if not is_browser(browser) or not token.isascii():
             return False
         return any(hmac.compare_digest(_token(secret, browser, purpose), token) for secret in self._ring.secrets)
 

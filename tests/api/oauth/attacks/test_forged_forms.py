@@ -61,6 +61,7 @@ def test_a_cookie_of_any_length_makes_no_form_token_fit(app: Application, browse
         browser.cookies[BROWSER] = planted
         refusal = browser.submit(page, username="admin", password=PASSWORD, captchaCode=ANSWER)
         assert (refusal.status, SESSION in browser.cookies) == (400, False)
+        assert browser.cookies[BROWSER] != planted, "and keeps nobody out"
 
 
 def test_the_second_step_of_a_login_is_for_the_browser_of_the_first(gatehouse: InProcess, app: Application) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gatehouse.auth.limits.throttle import COMPANY_LOGINS
 from gatehouse.auth.login.code_after_password import TICKET_SECONDS
 from gatehouse.auth.passwords.hashing import hash_password
 from tests.api.oauth.application import Application, basic
@@ -235,3 +236,14 @@ def test_guesses_at_secrets_are_limited_by_address(app: Application, gatehouse: 
 
 def test_a_secret_is_too_long_to_be_guessed(app: Application) -> None:
     assert re.fullmatch(r"ghc_[A-Za-z0-9_-]{43}", app.secret)
+
+
+# Floods
+
+
+def test_what_is_kept_for_strangers_is_limited_by_address(gatehouse: InProcess) -> None:
+    """State keeps what a login with a company account is for, before anybody has solved a captcha."""
+    nobody = Browser(gatehouse)
+    statuses = [nobody.send("GET", f"{ISSUER}/oauth2/company?next=x").status for _ in range(COMPANY_LOGINS.count + 2)]
+    assert (set(statuses[:-3]), set(statuses[-2:])) == ({400}, {429})  # give or take one, for rounding
+    assert Browser(gatehouse, "127.0.0.2").send("GET", f"{ISSUER}/oauth2/company?next=x").status == 400
