@@ -82,7 +82,7 @@ gitea admin auth add-oauth --name gatehouse --provider openidConnect \\
 """,
         callback="/user/oauth2/gatehouse/callback",
         after_logout="/",
-        pkce=Pkce.OPTIONAL,  # older releases send neither that nor a nonce
+        pkce=Pkce.OPTIONAL,  # it sends neither that nor a nonce (1.26)
     ),
     "oauth2-proxy": Recipe(
         "oauth2-proxy",
