@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,27 +20,28 @@ from tests.support.inprocess import InProcess
 from tests.support.running import ANSWER, PASSWORD
 
 SESSION = "__Host-gatehouse_session"
-NAMES = ("known", "disabled", "unknown")
 
 
-@pytest.fixture
-def gatehouse(tmp_path: Path) -> Iterator[InProcess]:
-    limits: dict[str, Any] = {
-        "limit_login_name": "3/minute",
-        "limit_login_address": "1000/minute",
-        "limit_refresh_address": "3/minute",
-    }
-    with InProcess(tmp_path / "data", issuer=ISSUER, limits="on", **limits) as running:
-        add_person(running, "known")
+@pytest.fixture(scope="module")
+def gatehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    limits: dict[str, Any] = {"limit_login_name": "3/minute", "limit_login_address": "1000/minute"}
+    data = tmp_path_factory.mktemp("guesses") / "data"
+    with InProcess(data, issuer=ISSUER, limits="on", limit_refresh_address="3/minute", **limits) as running:
         add_person(running, "disabled")
         running.run(running.accounts.disable_user("disabled"))
         running.login("warm-up", "wrong")  # counts the bcrypt users, once in ten minutes
         yield running
 
 
+_numbers = itertools.count(1)
+
+
 @pytest.fixture
-def app(gatehouse: InProcess) -> Application:
-    return Application(gatehouse)
+def known(gatehouse: InProcess) -> str:
+    """Somebody whose failures are those of one test alone."""
+    name = f"known-{next(_numbers)}"
+    add_person(gatehouse, name)
+    return name
 
 
 def enrolled(gatehouse: InProcess, username: str) -> App:
@@ -66,10 +67,10 @@ def told(page: Page) -> tuple[int, str, dict[str, str]]:
 # Names
 
 
-def test_the_form_says_the_same_of_every_name(app: Application, gatehouse: InProcess) -> None:
+def test_the_form_says_the_same_of_every_name(app: Application, gatehouse: InProcess, known: str) -> None:
     """Through free failures, the lock, its end and the longer lock after it."""
     walks = []
-    for name in NAMES:
+    for name in (known, "disabled", "unknown"):
         browser, walk = Browser(gatehouse), []
         for pause in (0, 0, 0, 0, 31, 0):
             gatehouse.clock.move(pause)
@@ -82,50 +83,54 @@ def test_the_form_says_the_same_of_every_name(app: Application, gatehouse: InPro
     assert [status for status, _, _ in walks[0]] == [400, 400, 400, 429, 400, 429]
 
 
-def test_the_right_password_of_a_disabled_user_is_a_wrong_one(app: Application, gatehouse: InProcess) -> None:
-    right, unknown = (
-        told(browser.sign_in(browser.authorize(), name))
-        for name, browser in (("disabled", Browser(gatehouse)), ("nobody-there", Browser(gatehouse)))
-    )
-    assert right == unknown
+def test_the_right_password_of_a_disabled_user_is_a_wrong_one(
+    app: Application, gatehouse: InProcess, known: str
+) -> None:
+    gatehouse.run(gatehouse.accounts.disable_user(known))
+    disabled, nobody = Browser(gatehouse), Browser(gatehouse)
+    right = told(disabled.sign_in(disabled.authorize(), known))
+    assert right == told(nobody.sign_in(nobody.authorize(), "nobody-there"))
 
 
-def test_a_hint_shows_nothing_of_the_name(app: Application, gatehouse: InProcess) -> None:
-    pages = [told(Browser(gatehouse).authorize(login_hint=name)) for name in NAMES]
+def test_a_hint_shows_nothing_of_the_name(app: Application, gatehouse: InProcess, known: str) -> None:
+    names = (known, "disabled", "unknown")
+    pages = [told(Browser(gatehouse).authorize(login_hint=name)) for name in names]
     assert pages[1:] == [pages[0]] * 2
-    silent = [Browser(gatehouse).authorize(login_hint=name, prompt="none").query for name in NAMES]
+    silent = [Browser(gatehouse).authorize(login_hint=name, prompt="none").query for name in names]
     assert silent[1:] == [silent[0]] * 2
 
 
-def test_failures_here_and_at_the_api_are_counted_together(app: Application, gatehouse: InProcess) -> None:
+def test_failures_here_and_at_the_api_are_counted_together(app: Application, gatehouse: InProcess, known: str) -> None:
     browser = Browser(gatehouse)
     for _ in range(2):
-        assert browser.sign_in(browser.authorize(), "known", "wrong").status == 400
-    assert gatehouse.login("known", "wrong").status == 400
-    assert gatehouse.login("known").code == "A0211"
-    page = browser.sign_in(browser.authorize(), "known")
+        assert browser.sign_in(browser.authorize(), known, "wrong").status == 400
+    assert gatehouse.login(known, "wrong").status == 400
+    assert gatehouse.login(known).code == "A0211"
+    page = browser.sign_in(browser.authorize(), known)
     assert (page.status, SESSION in browser.cookies) == (429, False)
 
 
 # Captchas
 
 
-def test_a_captcha_is_good_for_one_try_at_either_door(app: Application, browser: Browser, gatehouse: InProcess) -> None:
+def test_a_captcha_is_good_for_one_try_at_either_door(
+    app: Application, browser: Browser, gatehouse: InProcess, known: str
+) -> None:
     page = browser.authorize()
-    assert browser.sign_in(page, "known", "wrong").status == 400
-    again = browser.sign_in(page, "known")
+    assert browser.sign_in(page, known, "wrong").status == 400
+    again = browser.sign_in(page, known)
     assert (again.status, SESSION in browser.cookies) == (400, False)
     fresh = browser.authorize()
-    browser.sign_in(fresh, "known", "wrong")
+    browser.sign_in(fresh, known, "wrong")
     body = {"captchaId": fresh.fields["captchaId"]}
-    assert gatehouse.login("known", changes=body).code == "A0242"
+    assert gatehouse.login(known, changes=body).code == "A0242"
 
 
 @pytest.mark.parametrize(
     "changes", [{"captchaCode": ""}, {"captchaCode": "zzzz"}, {"captchaId": ""}, {"captchaId": "x"}]
 )
-def test_without_one_nobody_gets_in(app: Application, browser: Browser, changes: dict[str, str]) -> None:
-    form = {"username": "known", "password": PASSWORD, "captchaCode": ANSWER, **changes}
+def test_without_one_nobody_gets_in(app: Application, browser: Browser, changes: dict[str, str], known: str) -> None:
+    form = {"username": known, "password": PASSWORD, "captchaCode": ANSWER, **changes}
     page = browser.submit(browser.authorize(), "", follow=True, **form)
     assert (page.status, SESSION in browser.cookies) == (400, False)
 
@@ -133,31 +138,31 @@ def test_without_one_nobody_gets_in(app: Application, browser: Browser, changes:
 # Second factors
 
 
-def test_codes_are_guessed_no_faster_on_the_page_for_them(app: Application, gatehouse: InProcess) -> None:
-    totp, browser = enrolled(gatehouse, "known"), Browser(gatehouse)
-    page = browser.sign_in(browser.authorize(), "known")
+def test_codes_are_guessed_no_faster_on_the_page_for_them(app: Application, gatehouse: InProcess, known: str) -> None:
+    totp, browser = enrolled(gatehouse, known), Browser(gatehouse)
+    page = browser.sign_in(browser.authorize(), known)
     for _ in range(3):
         assert browser.submit(page, otpCode=totp.wrong()).status == 400
     right = browser.submit(page, otpCode=totp.code())
     assert (right.status, SESSION in browser.cookies) == (429, False)
-    assert gatehouse.login("known", changes={"otpCode": totp.code()}).code == "A0211"
+    assert gatehouse.login(known, changes={"otpCode": totp.code()}).code == "A0211"
 
 
-def test_a_code_is_good_once_at_either_door(app: Application, gatehouse: InProcess) -> None:
-    totp, browser = enrolled(gatehouse, "known"), Browser(gatehouse)
+def test_a_code_is_good_once_at_either_door(app: Application, gatehouse: InProcess, known: str) -> None:
+    totp, browser = enrolled(gatehouse, known), Browser(gatehouse)
     code = totp.code()
-    assert "code" in browser.submit(browser.sign_in(browser.authorize(), "known"), otpCode=code).query
-    assert gatehouse.login("known", changes={"otpCode": code}).status == 400
+    assert "code" in browser.submit(browser.sign_in(browser.authorize(), known), otpCode=code).query
+    assert gatehouse.login(known, changes={"otpCode": code}).status == 400
     other = Browser(gatehouse)
-    page = other.submit(other.sign_in(other.authorize(), "known"), otpCode=code)
+    page = other.submit(other.sign_in(other.authorize(), known), otpCode=code)
     assert (page.status, SESSION in other.cookies) == (400, False)
 
 
-def test_the_step_is_not_skipped(app: Application, gatehouse: InProcess) -> None:
+def test_the_step_is_not_skipped(app: Application, gatehouse: InProcess, known: str) -> None:
     """After the password there is no session yet, whatever is opened next."""
-    enrolled(gatehouse, "known")
+    enrolled(gatehouse, known)
     browser = Browser(gatehouse)
-    page = browser.sign_in(browser.authorize(), "known")
+    page = browser.sign_in(browser.authorize(), known)
     assert "otpCode" in page.fields
     assert SESSION not in browser.cookies
     assert "captchaCode" in browser.open(page.fields["next"]).fields
@@ -167,10 +172,10 @@ def test_the_step_is_not_skipped(app: Application, gatehouse: InProcess) -> None
 
 
 def test_the_ticket_between_the_steps_is_for_one_browser_and_some_minutes(
-    app: Application, gatehouse: InProcess
+    app: Application, gatehouse: InProcess, known: str
 ) -> None:
-    totp, browser, thief = enrolled(gatehouse, "known"), Browser(gatehouse), Browser(gatehouse)
-    page = browser.sign_in(browser.authorize(), "known")
+    totp, browser, thief = enrolled(gatehouse, known), Browser(gatehouse), Browser(gatehouse)
+    page = browser.sign_in(browser.authorize(), known)
     own = thief.authorize().fields["form"]
     stolen = thief.send("POST", f"{ISSUER}/oauth2/factor", {**page.fields, "form": own, "otpCode": totp.code()})
     assert (stolen.status, SESSION in thief.cookies) == (400, False)
@@ -179,24 +184,24 @@ def test_the_ticket_between_the_steps_is_for_one_browser_and_some_minutes(
     assert (late.status, SESSION in browser.cookies) == (400, False)
 
 
-def test_a_new_password_voids_what_the_old_one_has_shown(app: Application, gatehouse: InProcess) -> None:
-    totp, browser = enrolled(gatehouse, "known"), Browser(gatehouse)
-    page = browser.sign_in(browser.authorize(), "known")
-    gatehouse.run(gatehouse.accounts.set_password("known", hash_password("another password")))
+def test_a_new_password_voids_what_the_old_one_has_shown(app: Application, gatehouse: InProcess, known: str) -> None:
+    totp, browser = enrolled(gatehouse, known), Browser(gatehouse)
+    page = browser.sign_in(browser.authorize(), known)
+    gatehouse.run(gatehouse.accounts.set_password(known, hash_password("another password")))
     late = browser.submit(page, otpCode=totp.code())
     assert (late.status, SESSION in browser.cookies) == (400, False)
 
 
-def test_a_second_factor_that_is_asked_for_is_shown(app: Application, gatehouse: InProcess) -> None:
+def test_a_second_factor_that_is_asked_for_is_shown(app: Application, gatehouse: InProcess, known: str) -> None:
     """`acr_values`: who has one and did not show it signs in again; what the ID token says is true."""
-    browser = signed_in(gatehouse, "known")
+    browser = signed_in(gatehouse, known)
     gatehouse.clock.move(1)
     weak = app.exchange(browser.authorize(acr_values="2", **WITH_PKCE).query["code"]).json
     assert app.read(weak["id_token"])["acr"] == "1"
-    totp = enrolled(gatehouse, "known")
+    totp = enrolled(gatehouse, known)
     page = browser.authorize(acr_values="2", **WITH_PKCE)
     assert "captchaCode" in page.fields
-    back = browser.submit(browser.sign_in(page, "known"), otpCode=totp.code())
+    back = browser.submit(browser.sign_in(page, known), otpCode=totp.code())
     claims = app.read(app.exchange(back.query["code"]).json["id_token"])
     assert (claims["acr"], set(claims["amr"])) == ("2", {"pwd", "otp"})
 
@@ -207,14 +212,16 @@ def test_a_second_factor_that_is_asked_for_is_shown(app: Application, gatehouse:
 @pytest.mark.parametrize(
     "asks", [{"prompt": "login"}, {"max_age": "0"}, {"max_age": "5"}, {"prompt": "select_account"}]
 )
-def test_a_fresh_login_is_asked_for_each_time(app: Application, gatehouse: InProcess, asks: dict[str, str]) -> None:
-    browser = signed_in(gatehouse, "known")
+def test_a_fresh_login_is_asked_for_each_time(
+    app: Application, gatehouse: InProcess, asks: dict[str, str], known: str
+) -> None:
+    browser = signed_in(gatehouse, known)
     gatehouse.clock.move(10)
     for _ in range(2):
         page = browser.authorize(**asks, **WITH_PKCE)
         assert "captchaCode" in page.fields
         assert "captchaCode" in browser.open(page.fields["next"]).fields, "leaving the form out does not help"
-        back = browser.sign_in(page, "known")
+        back = browser.sign_in(page, known)
         claims = app.read(app.exchange(back.query["code"]).json["id_token"])
         assert claims["auth_time"] == int(gatehouse.clock())
         gatehouse.clock.move(10)

