@@ -140,6 +140,21 @@ def test_a_consent_is_of_one_person_for_one_application(gatehouse: InProcess) ->
     assert carol.authorize(client_id="third-a", prompt="none", **WITH_PKCE).query["error"] == "consent_required"
 
 
+def test_a_page_that_somebody_else_has_left_open_counts_for_nobody(gatehouse: InProcess) -> None:
+    """Two people at one browser: the form in the other tab asks again, as whoever is logged in by now."""
+    add_person(gatehouse, "ivy")
+    Application(gatehouse, "third-c", first_party=False)
+    browser, request = signed_in(gatehouse), {"client_id": "third-c", **WITH_PKCE}
+    consent, logout = browser.authorize(**request), browser.open("/oauth2/logout")
+    gatehouse.clock.move(1)
+    browser.sign_in(browser.authorize(client_id="third-c", prompt="login", **WITH_PKCE), "ivy")
+    again = browser.submit(consent, "allow")
+    assert "allow" in again.buttons
+    assert browser.authorize(prompt="none", **request).query["error"] == "consent_required"
+    assert "form" in browser.submit(logout, "log-out").fields
+    assert is_logged_in(browser)
+
+
 def test_who_says_no_gives_nothing(hostile: Application, gatehouse: InProcess) -> None:
     browser = signed_in(gatehouse)
     request = {"client_id": "hostile", "redirect_uri": "https://hostile.example/callback", **WITH_PKCE}
