@@ -112,9 +112,10 @@ class Lockout:
             self._throttle.owing(address),
             self._clear({attempt.key, attempt.key.removesuffix(WITH_CODE)}),
         )
+        # The reward first: of several logins at once, none must find the source known before the room for it is earned.
+        await self._throttle.reward_login(attempt.name, address, owing, is_new=not known)
         if not known:
             await self._state.set_flag(flag, now + KNOWN_SOURCE_SECONDS, now)
-        await self._throttle.reward_login(attempt.name, address, owing, is_new=not known)
 
     async def locked_names(self) -> list[LockedName]:
         """The longest wait first."""
