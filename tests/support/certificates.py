@@ -11,6 +11,18 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 
 class Authority:
     """`file` is what a client trusts."""
@@ -47,7 +59,12 @@ class Authority:
             .not_valid_before(now - dt.timedelta(hours=48))
             .not_valid_after(now + dt.timedelta(hours=hours))
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+            # Python 3.13 and later demand these of every chain.
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         )
+        if authority:
+            builder = builder.add_extension(_SIGNS_CERTIFICATES, critical=True)
         if names:
             builder = builder.add_extension(x509.SubjectAlternativeName([_alternative(each) for each in names]), False)
         return builder.sign(self._key, hashes.SHA256())
