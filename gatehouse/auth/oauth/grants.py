@@ -44,7 +44,9 @@ class Grants:
     async def open(self, new: StoredGrant, client: Client, parent: Session, who: ClientInfo) -> None:
         owner = GRANT_OWNERS + new.user
         _, evicted = await self._rotations.open(owner, who, (), parent=parent, session_id=new.id)
-        await self._store.add(new)
+        if not await self._store.add(new, needs_consent=not client.config.first_party):
+            await self._rotations.end(new.id, SessionEndReason.LOGOUT, who)
+            raise OAuthRefusal("invalid_grant", "the application was switched off, or its user has left it")
         # Its session may have ended while this was written: then nobody would look for the grant any more. From now
         # on, whoever ends the session finds the grant, and tells the application.
         if await self._sessions.live_epoch(parent.id, parent.user, self._clock()) is None:

@@ -52,10 +52,13 @@ class OwnApplications:
         return sorted(found.values(), key=lambda each: each.client.name.lower())
 
     async def leave(self, user: int, client_id: str) -> None:
-        """End all that it has of this user; it is told, and must ask for consent again."""
+        """End all that it has of this user; it is told, and must ask for consent again.
+
+        The consent goes first: with a code that it still holds no grant can be added then.
+        """
         client = await self._clients.find(client_id)
         if client is None:
             raise Missing("there is no such application")
+        await self._consents.remove(user, client.id)
         for session in {grant.session for grant in await self._grants.of_user(user) if grant.client == client.id}:
             await self._logout.end(session, client.id)
-        await self._consents.remove(user, client.id)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, exists, insert, or_, select
 
 from gatehouse.stores.database import outbox
-from gatehouse.stores.database.schema import grants
+from gatehouse.stores.database.schema import consents, grants, oauth_clients
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from sqlalchemy import BindParameter
+    from sqlalchemy import BindParameter, Select
 
     from gatehouse.stores.database.outbox import NewDelivery
     from gatehouse.stores.database.sql_engine import Database
@@ -55,10 +55,18 @@ class GrantStore:
         self._database = database
         self.seen = False  # whether there were any when this process last wrote or looked
 
-    async def add(self, grant: StoredGrant) -> None:
+    async def add(self, grant: StoredGrant, *, needs_consent: bool = False) -> bool:
+        """False if its client is switched off or gone by now, or its user has taken the consent back.
+
+        What it hangs on is locked until the commit: whoever takes that away finds the grant, or is found here.
+        """
         async with self._database.writing() as db:
+            for query in _conditions(grant, needs_consent=needs_consent):
+                if (await db.execute(query.with_for_update(read=True))).first() is None:
+                    return False
             await db.execute(insert(grants).values(**asdict(grant)))
         self.seen = True
+        return True
 
     async def by_id(self, grant: str) -> StoredGrant | None:
         found = await self._database.fetch_rows(_BY_ID, grant_id=grant)
@@ -123,3 +131,12 @@ class GrantStore:
         """Remove those that were made so long ago that their session cannot live."""
         async with self._database.writing() as db:
             await db.execute(delete(grants).where(grants.c.created < before))
+
+
+def _conditions(grant: StoredGrant, *, needs_consent: bool) -> list[Select[Any]]:
+    """What must be there for a grant to be added."""
+    if grant.client is None:
+        return []
+    client = select(oauth_clients.c.id).where(oauth_clients.c.id == grant.client, oauth_clients.c.enabled)
+    consent = select(consents.c.user).where(consents.c.user == grant.user, consents.c.client == grant.client)
+    return [client, consent] if needs_consent else [client]

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from gatehouse.auth.audit import ClientInfo, Event, SessionEndReason
+from gatehouse.management.authority import OPERATOR
+from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.stores.state.protocol import Session
-from tests.api.oauth.application import CALLBACK, VERIFIER, Application
+from tests.api.oauth.application import CALLBACK, SCOPES, VERIFIER, Application
 from tests.support.inprocess import Answer, InProcess
 
 pytestmark = [pytest.mark.usefixtures("engines"), pytest.mark.every_engine]
@@ -110,6 +112,37 @@ def test_a_session_that_ends_meanwhile_leaves_no_token(
     session = app.session()
     before(monkeypatch, *at(app, step), lambda: end(app, session))
     [answer] = at_once(app, exchanging(app, app.code(session)))
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+    assert grants(app) == []
+
+
+@pytest.mark.parametrize("ends", ["switched off", "removed", "left"])
+def test_an_application_that_ends_meanwhile_gets_no_token(
+    app: Application, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    service = app.gatehouse.service
+    app.edit(first_party=False)
+    app.gatehouse.run(service.stores.consents.give(1, app.client.id, SCOPES, app.gatehouse.clock()))
+    changes = service.management.client_changes
+    works: dict[str, Callable[[], Awaitable[Any]]] = {
+        "switched off": lambda: changes.edit(OPERATOR, "app", ClientDraft(enabled=False)),
+        "removed": lambda: changes.remove(OPERATOR, "app"),
+        "left": lambda: service.sign_in.own_applications.leave(1, "app"),
+    }
+    before(monkeypatch, *at(app, "grants.open"), works[ends])
+    [answer] = at_once(app, exchanging(app, app.code()))
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+    assert grants(app) == []
+
+
+def test_a_code_is_worth_nothing_once_its_user_has_left_the_application(app: Application) -> None:
+    app.edit(first_party=False)
+    consents = app.gatehouse.service.stores.consents
+    app.gatehouse.run(consents.give(1, app.client.id, SCOPES, app.gatehouse.clock()))
+    codes = app.code(), app.code()
+    assert app.exchange(codes[0]).status == 200
+    app.gatehouse.run(app.gatehouse.service.sign_in.own_applications.leave(1, "app"))
+    answer = app.exchange(codes[1])
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert grants(app) == []
 
