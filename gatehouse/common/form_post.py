@@ -51,14 +51,17 @@ class FormPost:
         except ImportError:
             raise PostFailed("needs an extra: install Gatehouse with [openid]") from None
         self._errors = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError)
-        self._client = httpx.AsyncClient(
-            verify=ssl.create_default_context(),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            follow_redirects=False,
-            timeout=None,  # noqa: S113 - `post` bounds the whole of it
-            limits=httpx.Limits(max_connections=MAX_CONNECTIONS),
-            headers={"User-Agent": f"gatehouse/{__version__}", "Accept-Encoding": "identity"},
-        )
+        try:
+            self._client = httpx.AsyncClient(
+                verify=ssl.create_default_context(),
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+                follow_redirects=False,
+                timeout=None,  # noqa: S113 - `post` bounds the whole of it
+                limits=httpx.Limits(max_connections=MAX_CONNECTIONS),
+                headers={"User-Agent": f"gatehouse/{__version__}", "Accept-Encoding": "identity"},
+            )
+        except (ImportError, *self._errors) as problem:  # a proxy of the environment that httpx cannot use
+            raise PostFailed(f"cannot be reached: {_explain(problem)}") from None
         return self._client
 
 

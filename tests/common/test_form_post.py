@@ -100,3 +100,11 @@ async def test_without_the_extra_it_says_what_to_install(post: FormPost, monkeyp
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(PostFailed, match=r"install Gatehouse with \[openid\]"):
         await post.post("http://127.0.0.1/", FORM)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://127.0.0.1:none"])
+async def test_a_proxy_that_cannot_be_used_is_a_failure(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    """A SOCKS proxy needs a package that is not installed here."""
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(PostFailed, match="cannot be reached"):
+        await FormPost(5.0).post("https://app.example/logout", FORM)
