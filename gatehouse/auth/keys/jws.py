@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gatehouse.auth.keys.key_ring import KeyRing, Signer
 
-# No token of ours is longer, and longer ones are refused unread. Tomcat and gunicorn take 8 KB of headers.
+# No access token of ours is longer, and longer ones are refused unread. Tomcat and gunicorn take 8 KB of headers.
 MAX_TOKEN_LENGTH = 4096
 
 _encode = msgspec.json.Encoder().encode
@@ -36,13 +36,19 @@ def sign_jwt(signer: Signer, token_type: str, claims: object) -> str:
 
 
 async def read_own_jwt(
-    ring: KeyRing, token: str, token_types: Collection[str], issuer: str, audience: str | None = None
+    ring: KeyRing,
+    token: str,
+    token_types: Collection[str],
+    issuer: str,
+    audience: str | None = None,
+    *,
+    max_length: int = MAX_TOKEN_LENGTH,
 ) -> dict[str, Any] | None:
     """The claims of a token that a key of the ring has signed as one of these types; None for anything else.
 
     Whether it has expired is for the caller to say: the library would ask the machine's clock.
     """
-    if len(token) > MAX_TOKEN_LENGTH:
+    if len(token) > max_length:
         return None
     try:
         header = jwt.get_unverified_header(token)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import Session
 
 TOKEN_TYPE = "JWT"
+# With the claims of a profile and a hundred roles in it. It is in no header, so it may be longer than an access token.
+MAX_HINT_LENGTH = 32_768
 ONE_FACTOR, TWO_FACTORS = ACR_VALUES = ("1", "2")
 
 
@@ -80,7 +82,7 @@ class IdTokens:
 
     async def read_hint(self, token: str) -> Hint | None:
         """None for what is not an ID token of ours, or was signed by a key that we have deleted since."""
-        claims = await read_own_jwt(self._ring, token, (TOKEN_TYPE,), self._issuer)
+        claims = await read_own_jwt(self._ring, token, (TOKEN_TYPE,), self._issuer, max_length=MAX_HINT_LENGTH)
         if claims is None or claims.get("azp") != claims.get("aud") or not isinstance(claims.get("aud"), str):
             return None
         return Hint(str(claims["sub"]), claims["aud"], str(claims["sid"]))

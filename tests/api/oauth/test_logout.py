@@ -9,6 +9,10 @@ import jwt
 import pytest
 
 from gatehouse.auth.audit import Event
+from gatehouse.auth.keys.jws import MAX_TOKEN_LENGTH
+from gatehouse.auth.oauth.standard_claims import ADDRESS_FIELDS
+from gatehouse.management.accepted_values import CLAIM_MAX
+from gatehouse.stores.database.users import UserChange
 from tests.api.oauth.application import Application
 from tests.api.oauth.flow import Browser, Page
 from tests.api.oauth.test_sign_in import add_person
@@ -56,6 +60,21 @@ def test_by_form_as_well(browser: Browser, hint: str) -> None:
 def test_an_old_id_token_will_do(browser: Browser, gatehouse: InProcess, hint: str) -> None:
     gatehouse.clock.move(gatehouse.settings.access_ttl + 60)
     assert browser.open(LOGOUT, id_token_hint=hint, post_logout_redirect_uri=BYE).location == BYE
+
+
+def test_a_long_id_token_will_do(browser: Browser, app: Application, gatehouse: InProcess) -> None:
+    app.edit(claims_in_id_token=True)
+    claims = json.dumps(dict.fromkeys((f"address.{name}" for name in ADDRESS_FIELDS), "北" * CLAIM_MAX))
+    gatehouse.run(gatehouse.accounts.edit_user("admin", UserChange(avatar="/" + "a" * 1000, claims=claims)))
+    back = browser.sign_in(browser.authorize(scope="openid profile address"))
+    hint = str(app.exchange(back.query["code"], code_verifier="").json["id_token"])
+    assert len(hint) > MAX_TOKEN_LENGTH
+    other = Browser(gatehouse)
+    add_person(gatehouse, "ann")
+    other.sign_in(other.authorize(), "ann")
+    assert other.authorize(prompt="none", id_token_hint=hint).query["error"] == "login_required", "of somebody else"
+    assert browser.open(LOGOUT, id_token_hint=hint, post_logout_redirect_uri=BYE).location == BYE
+    assert is_out(browser)
 
 
 def test_without_an_address_a_page_says_so(browser: Browser, hint: str) -> None:
