@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gatehouse.stores.state.protocol import State
 
 CODE_SECONDS = 60
+# With the longest address and nonce that a request may have.
+MAX_CODE_LENGTH = 8192
 REUSED = "reused"
 # A code that is used again is noticed for as long as tokens that it gave may live without a refresh.
 USED_KEPT_SECONDS = 86_400
@@ -50,7 +52,7 @@ class AuthorizationCodes:
 
     def read(self, code: str) -> Ticket[CodeContent] | None:
         """Expired or not: also an old one must not come twice. `use` says whether it is still good."""
-        return self._tickets.open_expired(code)
+        return self._tickets.open_expired(code, MAX_CODE_LENGTH)
 
     async def use(self, ticket: Ticket[CodeContent]) -> bool:
         """True for the first caller of all nodes, in time."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 600
 MAX_STATE_LENGTH = 2048
+MAX_SEALED_LENGTH = 16_384  # with the longest address and state
 
 
 class LogoutRequest(msgspec.Struct, frozen=True, array_like=True):
@@ -65,5 +66,5 @@ class LogoutRequests:
         return self._asked.make(request).text
 
     def unseal(self, text: str) -> LogoutRequest:
-        ticket = self._asked.open(text)
+        ticket = self._asked.open(text, MAX_SEALED_LENGTH)
         return ticket.content if ticket else LogoutRequest()

@@ -94,6 +94,14 @@ def test_without_an_id_token_the_person_is_asked(browser: Browser, hint: str) ->
     assert is_out(browser)
 
 
+def test_the_longest_address_and_state_survive_the_question(browser: Browser, app: Application, hint: str) -> None:
+    bye, state = f"{BYE}?{'x' * 990}", "s" * 2048
+    app.edit(post_logout_redirect_uris=(bye,))
+    page = browser.open(LOGOUT, client_id="app", post_logout_redirect_uri=bye, state=state)
+    assert browser.submit(page, "log-out").location == f"{bye}&state={state}"
+    assert hint
+
+
 def test_no_application_named_no_address_gone_to(browser: Browser, hint: str) -> None:
     page = browser.open(LOGOUT, post_logout_redirect_uri=BYE)
     assert is_question(page)

@@ -135,6 +135,13 @@ def test_pkce_stands_for_the_address(app: Application) -> None:
     assert app.exchange(app.code(), redirect_uri="").status == 200
 
 
+def test_a_code_has_room_for_all_that_a_request_may_ask(app: Application) -> None:
+    callback = f"{CALLBACK}?{'x' * 990}"
+    app.edit(redirect_uris=(callback,))
+    code = app.code(redirect_uri=callback, nonce="北" * 512, claims=tuple(SCOPE_OF), id_token_claims=tuple(SCOPE_OF))
+    assert app.exchange(code, redirect_uri=callback).status == 200
+
+
 def test_a_code_of_another_application_is_refused_and_not_used_up(app: Application) -> None:
     other = Application(app.gatehouse, "other")
     code = app.code()
