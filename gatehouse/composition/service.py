@@ -132,7 +132,6 @@ class Service(SharedParts):
             await asyncio.sleep(0.05)
         await self.stores.provider_sessions.prune(self.clock() - self.settings.session_max)
         await self.oauth.session_ends.scan()
-        await self.stores.grants.prune(self.clock() - self.settings.session_max)
         await self.stores.outbox.prune(self.clock() - REFUSED_KEPT_SECONDS)
 
     async def _reload_keys_forever(self) -> None:

@@ -127,11 +127,6 @@ class GrantStore:
         async with self._database.writing() as db:
             await db.execute(delete(grants).where(grants.c.id.in_(ids), exists(another)))
 
-    async def prune(self, before: float) -> None:
-        """Remove those that were made so long ago that their session cannot live."""
-        async with self._database.writing() as db:
-            await db.execute(delete(grants).where(grants.c.created < before))
-
 
 def _conditions(grant: StoredGrant, *, needs_consent: bool) -> list[Select[Any]]:
     """What must be there for a grant to be added."""

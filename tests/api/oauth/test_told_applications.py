@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gatehouse.auth.audit import ClientInfo, SessionEndReason
 from tests.api.oauth.application import CALLBACK, Application
 from tests.api.oauth.flow import Browser
 from tests.support.applications import LogoutReceiver
-from tests.support.inprocess import InProcess
+from tests.support.inprocess import Clock, InProcess
 
 
 @pytest.fixture
@@ -80,3 +82,21 @@ def test_a_new_login_in_the_same_session_is_no_end(person: LoggedIn) -> None:
     tokens = person.apps[0].exchange(back.query["code"], code_verifier="").json
     assert person.apps[0].read(tokens["id_token"])["sid"] == person.sid
     assert person.heard() == [{}, {}]
+
+
+def test_a_shorter_life_of_new_sessions_takes_nothing_from_older_ones(tmp_path: Path, receiver: LogoutReceiver) -> None:
+    """They end when they were to end, and until then their applications go on, and hear of a logout."""
+    clock = Clock()
+    with InProcess(tmp_path / "data", clock) as gatehouse:
+        app = Application(gatehouse, backchannel_logout_uri=receiver.uri("app"))
+        session = app.session()
+        token = app.tokens(session)["refresh_token"]
+    clock.move(2 * 86_400)
+    with InProcess(tmp_path / "data", clock, session_max=86_400, refresh_ttl=86_400) as gatehouse:
+        app.gatehouse = gatehouse
+        gatehouse.run(gatehouse.service.prune_audit())
+        assert app.refresh(token).status == 200
+        gatehouse.run(gatehouse.service.sessions.end(session.id, SessionEndReason.LOGOUT, ClientInfo()))
+        gatehouse.run(gatehouse.service.oauth.session_ends.follow())
+        gatehouse.run(gatehouse.service.outbox.deliver_due())
+    assert receiver.heard("app") == {session.id: 1}
