@@ -92,13 +92,14 @@ async def edit(service: Service, /, client_id: str, **options: Any) -> None:
       gatehouse client edit grafana --role ADMIN --role STAFF
     """
     row = await service.management.client_changes.by_client_id(client_id)
-    config = changed_config(read_config(row), options)
-    draft = ClientDraft(name=options["name"] or UNSET, config=UNSET if config == read_config(row) else config)
-    if draft == ClientDraft():
+    before = read_config(row)
+    config = changed_config(before, options)
+    if config == before and not options["name"]:
         raise click.UsageError("nothing to change: give at least one option")
+    draft = ClientDraft(name=options["name"] or UNSET, config=UNSET if config == before else config, before=before)
     await service.management.client_changes.edit(OPERATOR, client_id, draft)
     echo(f"Changed application {client_id}.")
-    if read_config(row).auth is not ClientAuth.SECRET and config.auth is ClientAuth.SECRET:
+    if before.auth is not ClientAuth.SECRET and config.auth is ClientAuth.SECRET:
         echo(f"It has no secret yet: gatehouse client secret {client_id}")
 
 

@@ -36,11 +36,15 @@ MAX_KEEP_SECONDS = 90 * 86_400
 
 
 class ClientDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A new application, or what a change sets."""
+    """A new application, or what a change sets.
+
+    `before` is the config that a change was made from: what somebody else has changed meanwhile stays then.
+    """
 
     name: str | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     config: ClientConfig | UnsetType = UNSET
+    before: ClientConfig | UnsetType = UNSET
 
 
 class NewSecret(NamedTuple):
@@ -107,6 +111,7 @@ class ClientChanges:
             ]
             detail = {}
             if config is not UNSET:
+                config = checked_config(_merged(config, draft.before, read_config(row)), self._own_audience)
                 changed += await self._change_config(change, row, config)
                 detail = {"redirect_uris": config.redirect_uris} if "redirect_uris" in changed else {}
             values = ClientChange(
@@ -170,6 +175,14 @@ async def _require_roles(change: Change, codes: Sequence[str]) -> None:
     for code in codes:
         if code not in known:
             raise ApplicationFieldInvalid("roles", message("applications.role", role=code))
+
+
+def _merged(config: ClientConfig, before: ClientConfig | UnsetType, now: ClientConfig) -> ClientConfig:
+    """What is there now, with what `config` has changed of `before`."""
+    if before is UNSET:
+        return config
+    changed = [field for field in config.__struct_fields__ if getattr(config, field) != getattr(before, field)]
+    return msgspec.structs.replace(now, **{field: getattr(config, field) for field in changed})
 
 
 def _stored(config: ClientConfig) -> str:

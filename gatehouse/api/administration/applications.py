@@ -220,6 +220,7 @@ class ApplicationEndpoints:
                 name=body.name or UNSET,
                 enabled=UNSET if body.enabled is None else body.enabled,
                 config=UNSET if config == before else config,
+                before=before,
             )
             users = await self._changes.edit(actor_of(request, principal), client_id, draft)
         except ApplicationFieldInvalid as problem:

@@ -6,9 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
+from gatehouse.auth.oauth.clients import read_config
 from gatehouse.auth.perms import MANAGEMENT_PERMS, perms_of
+from gatehouse.management.authority import OPERATOR, Actor
+from gatehouse.management.oauth_clients import ClientDraft
 from gatehouse.stores.database.grants import StoredGrant
 from tests.api.console.conftest import Console
 
@@ -99,6 +103,23 @@ def test_disabling_says_how_many_were_logged_in(console: Console) -> None:
     assert console.call("PUT", "applications/wiki", {"enabled": False}).data == {"users": 1}
     shown = console.get("applications/wiki")
     assert (shown["users"], shown["enabled"]) == (0, False)
+
+
+def test_a_change_takes_nothing_back_that_another_makes_meanwhile(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console.call("POST", "applications", WIKI)
+    changes = console.gatehouse.service.management.client_changes
+    edit, before = changes.edit, read_config(console.gatehouse.run(changes.by_client_id("wiki")))
+
+    async def after_another(actor: Actor, client_id: str, draft: ClientDraft) -> int:
+        await edit(OPERATOR, client_id, ClientDraft(config=msgspec.structs.replace(before, roles=("ADMIN",))))
+        return await edit(actor, client_id, draft)
+
+    monkeypatch.setattr(changes, "edit", after_another)
+    console.call("PUT", "applications/wiki", {"url": "https://wiki.example.com/"})
+    shown = console.get("applications/wiki")
+    assert (shown["roles"], shown["url"]) == (["ADMIN"], "https://wiki.example.com/")
 
 
 @pytest.mark.parametrize(
