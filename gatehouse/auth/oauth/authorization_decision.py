@@ -55,11 +55,20 @@ def decide(
         if asks_nobody or _is_fresh(request, person):
             return Refusal("login_required", "somebody else is logged in")
         return Step.SIGN_IN
-    if not client.admits(person.roles):
-        return Refusal("access_denied", "this person may not use this application")
+    if refusal := _refusal(request, client, person):
+        return refusal
     if _must_consent(request, client, consent):
         return Refusal("consent_required", "the person was not asked yet") if asks_nobody else Step.CONSENT
     return Step.CODE
+
+
+def _refusal(request: AuthorizationRequest, client: Client, person: Person) -> Refusal | None:
+    """What no page of ours can change."""
+    if request.required_acr is not None and _acr(person) not in request.required_acr:
+        return Refusal("unmet_authentication_requirements", "this login cannot have an acr that is asked for")
+    if not client.admits(person.roles):
+        return Refusal("access_denied", "this person may not use this application")
+    return None
 
 
 def _is_fresh(request: AuthorizationRequest, person: Person) -> bool:
@@ -75,11 +84,17 @@ def _must_sign_in(request: AuthorizationRequest, person: Person) -> bool:
 
 
 def _wants_factor(request: AuthorizationRequest, person: Person) -> bool:
-    """`acr_values` is a wish: who has no second factor goes on without, and the answer says so."""
-    acr = acr_of(unpack_methods(person.session.proof))
-    if not request.acr_values or acr in request.acr_values or "none" in request.prompt:
+    """`acr_values` is a wish: who has no second factor goes on without, and the answer says so. An essential claim must
+    be met, so it counts with `prompt=none` as well.
+    """
+    if request.required_acr is None and "none" in request.prompt:
         return False
-    return TWO_FACTORS in request.acr_values and person.has_factor
+    wanted = request.acr_values if request.required_acr is None else request.required_acr
+    return person.has_factor and TWO_FACTORS in wanted and _acr(person) not in wanted
+
+
+def _acr(person: Person) -> str:
+    return acr_of(unpack_methods(person.session.proof))
 
 
 def scopes_to_allow(request: AuthorizationRequest) -> tuple[str, ...]:

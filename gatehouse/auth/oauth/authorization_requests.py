@@ -14,13 +14,14 @@ import msgspec
 
 from gatehouse.auth.oauth.definitions import ClientAuth, Pkce, Scope
 from gatehouse.auth.oauth.errors import PageProblem, PageRefusal, RedirectRefusal
+from gatehouse.auth.oauth.id_tokens import ACR_VALUES
 from gatehouse.auth.oauth.redirect_uris import is_registered
 from gatehouse.auth.oauth.scope_claims import SCOPE_OF
 from gatehouse.auth.sealed_tickets.sealed_tickets import Tickets
 from gatehouse.common.clock_skew import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from gatehouse.auth.keys.key_ring import KeyRing
     from gatehouse.auth.oauth.clients import Client, Clients
@@ -73,6 +74,7 @@ class AuthorizationRequest(Destination, frozen=True, array_like=True):
     id_token_claims: tuple[str, ...] = ()
     at: float = 0.0  # when the browser came with it: a login since then is a fresh one. 0: it has not come yet
     pushed: str = ""  # a random id if the application has pushed it: such a request gives one code
+    required_acr: tuple[str, ...] | None = None  # an `acr` that it cannot do without; (): none that there is
 
 
 def destination_of(parameters: Parameters, client: Client) -> Destination:
@@ -109,10 +111,11 @@ def parse(parameters: Parameters, client: Client) -> AuthorizationRequest:
         max_age=int(max_age) if max_age else None,
         login_hint=parameters.get("login_hint", ""),
         ui_locales=parameters.get("ui_locales", ""),
-        acr_values=(*parameters.get("acr_values", "").split(), *_values_of(claims.id_token, "acr")),
+        acr_values=_known_acr((*parameters.get("acr_values", "").split(), *_values_of(claims.id_token, "acr"))),
         subject=next(iter(_values_of(claims.id_token, "sub")), ""),
         claims=_known_claims(claims.userinfo, client),
         id_token_claims=_known_claims(claims.id_token, client),
+        required_acr=_required_acr(claims.id_token),
     )
 
 
@@ -186,6 +189,19 @@ def _values_of(asked: dict[str, Any] | None, name: str) -> list[str]:
         return []
     values = wish.get("values", [wish.get("value")])
     return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _known_acr(asked: Iterable[str]) -> tuple[str, ...]:
+    """Of any others nothing is known here."""
+    return tuple(dict.fromkeys(value for value in asked if value in ACR_VALUES))
+
+
+def _required_acr(asked: dict[str, Any] | None) -> tuple[str, ...] | None:
+    """Those of an essential claim, one of which must be met (5.5.1.1); None if it is a wish, or names none."""
+    wish = (asked or {}).get("acr")
+    values = _values_of(asked, "acr")
+    is_essential = isinstance(wish, dict) and wish.get("essential") is True
+    return _known_acr(values) if is_essential and values else None
 
 
 class PushedRequests:

@@ -14,6 +14,7 @@ from tests.api.oauth.test_sign_in import add_person, with_app
 from tests.support.inprocess import InProcess
 
 STATE = {"state": "a state", "iss": ISSUER}
+UNMET = "unmet_authentication_requirements"
 
 
 def id_token(app: Application, back: Page) -> str:
@@ -68,6 +69,26 @@ def test_a_second_factor_is_asked_for_by_acr_values(browser: Browser, app: Appli
     assert claims(app, browser.submit(page, "confirm", otpCode=device.code()))["acr"] == "2"
     gatehouse.clock.move(10)
     assert claims(app, browser.authorize(acr_values="2"))["acr"] == "2", "shown once, in this session"
+
+
+def test_an_acr_that_is_essential_is_met_or_no_code_is_given(
+    browser: Browser, app: Application, gatehouse: InProcess
+) -> None:
+    """OpenID Connect Core, 5.5.1.1."""
+    add_person(gatehouse)
+    essential = json.dumps({"id_token": {"acr": {"essential": True, "values": ["2"]}}})
+    assert browser.sign_in(browser.authorize(claims=essential), "ann").query["error"] == UNMET, "she has none"
+    assert browser.authorize(claims=essential, prompt="none").query["error"] == UNMET
+    unknown = json.dumps({"id_token": {"acr": {"essential": True, "value": "urn:example:gold"}}})
+    assert browser.authorize(claims=unknown).query["error"] == UNMET
+    for wish in ({"values": ["2"]}, {"essential": True}, {"essential": True, "values": ["2", "1"]}):
+        assert claims(app, browser.authorize(claims=json.dumps({"id_token": {"acr": wish}})))["acr"] == "1"
+    device, _ = with_app(gatehouse, "ann")
+    gatehouse.clock.move(30)
+    assert browser.authorize(claims=essential, prompt="none").query["error"] == "login_required"
+    page = browser.sign_in(browser.authorize(claims=essential), "ann")
+    assert claims(app, browser.submit(page, "confirm", otpCode=device.code()))["acr"] == "2"
+    assert claims(app, browser.authorize(claims=essential, prompt="none"))["acr"] == "2"
 
 
 def test_an_id_token_hint_names_who_is_meant(logged_in: Browser, app: Application, gatehouse: InProcess) -> None:
