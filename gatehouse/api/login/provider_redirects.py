@@ -6,6 +6,7 @@ Whatever goes wrong, a person ends on a page of ours that says what: `/?problem=
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 WARN_SECONDS = 10.0
 CONTINUE = "/oauth2/continue"  # where a login for an application comes back to
+_AGE = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 class ProviderRedirectEndpoints:
@@ -52,7 +54,7 @@ class ProviderRedirectEndpoints:
         if source is None:
             return self._problem(name, Problem.UNAVAILABLE, to=to)
         try:
-            departure = await self._company.begin(source, to, request.client)
+            departure = await self._company.begin(source, to, request.client, _max_age(request))
         except CompanyLoginFailed as failed:
             return self._problem(name, failed.problem, to=to)
         return redirect(departure.url, *self._cookies.begin(departure, request))
@@ -135,3 +137,9 @@ class ProviderRedirectEndpoints:
         if to.startswith(f"{self._public_url}{CONTINUE}?"):
             return f"{to}&{urlencode(query)}"
         return f"{self._public_url}/{page}?{urlencode(query)}"
+
+
+def _max_age(request: Request) -> int | None:
+    """How long ago the login at the provider may be, where an application asks for that."""
+    text = next(iter(request.query("max_age")), "")
+    return int(text) if _AGE.fullmatch(text) else None

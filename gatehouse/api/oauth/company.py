@@ -43,7 +43,8 @@ class CompanyEndpoints(PageEndpoints):
             return await self._problem(request, flow, Problem.UNAVAILABLE)
         browser, cookies = self.parts.cookies.with_browser(request)
         to = f"{self._public_url}{CONTINUE}?{urlencode({'id': await self._kept.keep(browser, flow.next)})}"
-        return redirect(f"{self._public_url}/login/{source.name}?{urlencode({'to': to})}", *cookies, status=303)
+        query = {"to": to} | ({} if flow.max_age is None else {"max_age": str(flow.max_age)})
+        return redirect(f"{self._public_url}/login/{source.name}?{urlencode(query)}", *cookies, status=303)
 
     @Resource(CONTINUE, ("GET",))
     @for_people

@@ -26,6 +26,7 @@ class Flow(NamedTuple):
     target: str  # where the browser is sent in the end
     username: str = ""
     locales: str = ""
+    max_age: int | None = None  # how long ago the login may be; 0: it must be a fresh one
 
 
 class Flows:
@@ -43,7 +44,15 @@ class Flows:
 
     def of(self, request: AuthorizationRequest, client: Client) -> Flow:
         query = urlencode({"client_id": client.client_id, "request_uri": self._pushed.make(request)})
-        return Flow(f"{AUTHORIZE}?{query}", client.name, request.redirect_uri, request.login_hint, request.ui_locales)
+        max_age = 0 if "login" in request.prompt else request.max_age
+        return Flow(
+            f"{AUTHORIZE}?{query}",
+            client.name,
+            request.redirect_uri,
+            request.login_hint,
+            request.ui_locales,
+            max_age,
+        )
 
     async def read(self, going_on: str) -> Flow:
         if going_on.startswith(f"{ENTER}?"):

@@ -96,6 +96,7 @@ class Begun(msgspec.Struct, frozen=True, array_like=True):
     verifier: str
     to: str
     link: LinkFor | None = None
+    max_age: int | None = None  # how long before this the person may have logged in at the provider
 
 
 class Departure(NamedTuple):
@@ -160,20 +161,24 @@ class CompanyLogin:
 
     # To the provider
 
-    async def begin(self, source: Source, to: str, client: ClientInfo) -> Departure:
+    async def begin(self, source: Source, to: str, client: ClientInfo, max_age: int | None = None) -> Departure:
+        """`max_age`: how long ago the person may have logged in at the provider; 0 asks for a fresh login there."""
         self._throttle.admit_captcha(client.address)
-        return await self._begin(source, self._addresses.check(to))
+        return await self._begin(source, self._addresses.check(to), max_age=max_age)
 
     async def begin_link(self, source: Source, principal: Principal) -> Departure:
         """For a user who has just proven to be there: the answer links, and logs nobody in."""
         return await self._begin(source, "", LinkFor(principal.claims.user, principal.claims.session))
 
-    async def _begin(self, source: Source, to: str, link: LinkFor | None = None) -> Departure:
+    async def _begin(
+        self, source: Source, to: str, link: LinkFor | None = None, max_age: int | None = None
+    ) -> Departure:
         try:
-            request = await source.provider.begin(self._callback(source))
+            prompt = "login" if max_age == 0 else ""
+            request = await source.provider.begin(self._callback(source), prompt=prompt, max_age=max_age)
         except SourceUnavailable as outage:
             raise self._unavailable(source, outage) from None
-        begun = Begun(source.id, request.state, request.nonce, request.verifier, to, link)
+        begun = Begun(source.id, request.state, request.nonce, request.verifier, to, link, max_age)
         return Departure(request.url, request.state, self._under_way.make(begun).text)
 
     # Back from the provider
@@ -191,6 +196,9 @@ class CompanyLogin:
             if not await self._state.compare_and_set(f"callback|{ticket.id}", None, "used", until, self._clock()):
                 raise CompanyLoginFailed(Problem.EXPIRED)
             login = await self._ask(source, begun, query, client)
+            if _is_too_old(login, begun.max_age, ticket.expires - STATE_SECONDS):
+                log.warning("a provider has not asked for the login anew", source=source.name)
+                raise self._failed(source, LoginFailure.PROVIDER, Problem.REFUSED, client)
             if begun.link is not None:
                 return await self._to_link(source, begun.link, login.person)
             return await self._arrive(source, login, begun.to, client)
@@ -323,6 +331,13 @@ class CompanyLogin:
         self._sources.count(source, SourceOutcome.REFUSED)
         self._audit.record(Event.LOGIN_FAILED, client, user=user, reason=failure, detail={"source": source.name})
         return RefusedByRule(problem)
+
+
+def _is_too_old(login: ProviderLogin, max_age: int | None, begun: float) -> bool:
+    """Whether the provider itself says so. What says nothing of the time is believed: some have no `auth_time`."""
+    if max_age is None or login.authenticated is None:
+        return False
+    return login.authenticated < begun - max_age - CLOCK_SKEW_SECONDS
 
 
 def cookie_name(state: str) -> str:

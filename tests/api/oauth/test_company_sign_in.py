@@ -74,6 +74,31 @@ def test_logging_in_again_keeps_the_session(company: Company, browser: Browser) 
     assert user
 
 
+@pytest.mark.parametrize(
+    ("wish", "prompt", "max_age"),
+    [
+        ({"prompt": "login"}, "login", "0"),
+        ({"prompt": "select_account"}, "login", "0"),
+        ({"max_age": "0"}, "login", "0"),
+        ({"max_age": "300"}, "", "300"),
+        ({}, "", ""),
+    ],
+)
+def test_a_fresh_login_is_asked_of_the_provider_too(
+    company: Company, browser: Browser, wish: dict[str, str], prompt: str, max_age: str
+) -> None:
+    """Else it sends back at once whoever sits at a browser that is logged in there."""
+    url = depart(browser, browser.authorize(**wish))
+    asked = query_of(url)
+    assert (asked.get("prompt", ""), asked.get("max_age", "")) == (prompt, max_age)
+    long_ago = int(company.service.clock()) - 1000
+    page = come_back(company, browser, url, auth_time=long_ago)
+    assert ("code" in page.query) if not wish else ("captchaCode" in page.fields), "the provider has not asked"
+    if wish:
+        url = depart(browser, browser.authorize(**wish))
+        assert "code" in come_back(company, browser, url, auth_time=int(company.service.clock())).query
+
+
 def _sessions(company: Company) -> list[Any]:
     service = company.service.service
     profile = company.service.run(company.service.accounts.user("caroline"))
