@@ -23,8 +23,8 @@ class BrowserLogins:
         self._public_url = service.settings.public_url
 
     async def current(self, request: Request) -> Session | None:
-        """The session before the login."""
-        return await self._browser_sessions.of(self._cookies.session(request), request.client)
+        """The session before the login, which goes on only for who proves to be its person."""
+        return await self._browser_sessions.unchecked(self._cookies.session(request))
 
     async def go_on(
         self, request: Request, flow: Flow, before: Session | None, session: Session, factor: str | None

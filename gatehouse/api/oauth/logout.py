@@ -64,7 +64,7 @@ class LogoutEndpoints(PageEndpoints):
         return redirect(f"{self._public_url}{LOGOUT}?{going_on}", status=303)
 
     async def _end(self, request: Request, asked: LogoutRequest) -> Response:
-        who = await self._logged_in(request)
+        who = await self._logging_out(request)
         if who is None or who.session.id == asked.session:
             await self._authenticator.end(asked.session, request.client)
             return self._done(request, asked)
@@ -72,13 +72,16 @@ class LogoutEndpoints(PageEndpoints):
 
     async def _confirmed(self, request: Request, form: Mapping[str, str]) -> Response:
         asked = self._requests.unseal(form.get("then", ""))
-        who = await self._logged_in(request)
+        who = await self._logging_out(request)
         if who is None:  # or it is a form of another site, which must not log anybody out
             return redirect(f"{self._public_url}{LOGOUT}", status=303)
         if not self._form_tokens.fits(form.get("form", ""), self.parts.cookies.browser(request), _logout_of(who)):
             return self._ask(request, asked, who)
         await self._authenticator.end(who.session.id, request.client)
         return self._done(request, asked)
+
+    async def _logging_out(self, request: Request) -> LoggedIn | None:
+        return await self._authorization.logging_out(self.parts.cookies.session(request), request.client)
 
     def _ask(self, request: Request, asked: LogoutRequest, who: LoggedIn) -> Response:
         browser, cookies = self.parts.cookies.with_browser(request)

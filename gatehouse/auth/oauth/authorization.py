@@ -55,7 +55,13 @@ class Authorization:
         self._clock = clock
 
     async def logged_in(self, cookie: str, client: ClientInfo) -> LoggedIn | None:
-        session = await self._browser_sessions.of(cookie, client)
+        return await self._with_profile(await self._browser_sessions.of(cookie, client), client)
+
+    async def logging_out(self, cookie: str, client: ClientInfo) -> LoggedIn | None:
+        """Whoever wants to end the session may, also while the directory that knows the person is away."""
+        return await self._with_profile(await self._browser_sessions.unchecked(cookie), client)
+
+    async def _with_profile(self, session: Session | None, client: ClientInfo) -> LoggedIn | None:
         profile = await self._authenticator.user_of(session, client) if session else None
         return LoggedIn(session, profile) if session and profile else None
 
