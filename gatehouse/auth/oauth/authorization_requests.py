@@ -34,8 +34,9 @@ PUSHED_SECONDS = 90
 SIGN_IN_SECONDS = 3600  # how long a person may take on the pages of one request, from its arrival
 REQUEST_URI = "urn:ietf:params:oauth:request_uri:"
 MAX_SEALED_LENGTH = 8192
-# Some proxies keep the address that somebody came for in `state`.
+# In bytes: together they fit into `MAX_SEALED_LENGTH`. Some proxies keep the address that somebody came for in `state`.
 MAX_LENGTHS = {"state": 2048, "nonce": 512, "login_hint": 256, "ui_locales": 128, "acr_values": 256, "claims": 4096}
+MAX_SUBJECT_LENGTH = 64  # longer than any of ours
 RESPONSE_MODES = ("query", "form_post")
 PROMPTS = ("none", "login", "consent", "select_account")
 NOT_SUPPORTED = {
@@ -85,7 +86,7 @@ def destination_of(parameters: Parameters, client: Client) -> Destination:
     state, mode = parameters.get("state", ""), parameters.get("response_mode", "")
     return Destination(
         redirect_uri,
-        state if len(state) <= MAX_LENGTHS["state"] else "",  # what cannot be sent back whole is not sent back
+        state if _fits("state", state) else "",  # what cannot be sent back whole is not sent back
         mode if mode in RESPONSE_MODES else RESPONSE_MODES[0],
     )
 
@@ -112,7 +113,7 @@ def parse(parameters: Parameters, client: Client) -> AuthorizationRequest:
         login_hint=parameters.get("login_hint", ""),
         ui_locales=parameters.get("ui_locales", ""),
         acr_values=_known_acr((*parameters.get("acr_values", "").split(), *_values_of(claims.id_token, "acr"))),
-        subject=next(iter(_values_of(claims.id_token, "sub")), ""),
+        subject=next(iter(_values_of(claims.id_token, "sub")), "")[:MAX_SUBJECT_LENGTH],
         claims=_known_claims(claims.userinfo, client),
         id_token_claims=_known_claims(claims.id_token, client),
         required_acr=_required_acr(claims.id_token),
@@ -141,8 +142,12 @@ def _refuse_unsupported(parameters: Parameters, to: Destination) -> None:
     if parameters.get("response_mode", "query") not in RESPONSE_MODES:
         raise to.refusal("invalid_request", "response_mode is query or form_post")
     for name, longest in MAX_LENGTHS.items():
-        if len(parameters.get(name, "")) > longest:
-            raise to.refusal("invalid_request", f"{name} is longer than {longest} characters")
+        if not _fits(name, parameters.get(name, "")):
+            raise to.refusal("invalid_request", f"{name} is longer than {longest} bytes")
+
+
+def _fits(name: str, value: str) -> bool:
+    return len(value.encode()) <= MAX_LENGTHS[name]
 
 
 def _scopes(text: str, client: Client, to: Destination) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatehouse.auth.oauth.id_tokens import IdTokens
 
 ANSWER_SECONDS = 600
-MAX_STATE_LENGTH = 2048
+MAX_STATE_LENGTH = 2048  # in bytes
 MAX_SEALED_LENGTH = 16_384  # with the longest address and state
 
 
@@ -49,7 +49,7 @@ class LogoutRequests:
             redirect_uri=await self._redirect_uri(
                 parameters.get("post_logout_redirect_uri", ""), hint.client_id if hint else client_id
             ),
-            state=state if len(state) <= MAX_STATE_LENGTH else "",
+            state=state if len(state.encode()) <= MAX_STATE_LENGTH else "",
             ui_locales=parameters.get("ui_locales", "")[:128],
         )
 

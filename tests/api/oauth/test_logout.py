@@ -195,3 +195,13 @@ def test_it_is_recorded(browser: Browser, gatehouse: InProcess, hint: str) -> No
 def test_the_question_is_asked_in_the_language_asked_for(browser: Browser, hint: str) -> None:
     assert 'lang="zh-CN"' in browser.open(LOGOUT, ui_locales="zh").text
     assert hint
+
+
+def test_the_way_back_is_kept_however_long_it_is(browser: Browser, gatehouse: InProcess) -> None:
+    address = "https://app.example/" + "a" * 1000
+    Application(gatehouse, "long", post_logout_redirect_uris=(address,))
+    for state in ("s" * 2048, "世" * 682):
+        browser.sign_in(browser.authorize(client_id="long"))
+        asked = {"client_id": "long", "post_logout_redirect_uri": address, "state": state}
+        page = browser.submit(browser.open(LOGOUT, **asked), "log-out")
+        assert page.query == {"state": state}

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import jwt
 import pytest
 
-from gatehouse.auth.oauth.authorization_requests import PUSHED_SECONDS, REQUEST_URI, SIGN_IN_SECONDS
+from gatehouse.auth.oauth.authorization_requests import MAX_LENGTHS, PUSHED_SECONDS, REQUEST_URI, SIGN_IN_SECONDS
 from tests.api.oauth.application import CALLBACK, Application
 from tests.api.oauth.attacks.parties import ISSUER, WITH_PKCE, code_of, on_our_page, refused, signed_in
 from tests.api.oauth.flow import AUTHORIZE, Browser, asked
@@ -212,8 +212,30 @@ def _basic(app: Application) -> str:
     return base64.b64encode(f"{app.client_id}:{app.secret}".encode()).decode()
 
 
+def test_a_request_that_is_as_long_as_allowed_is_no_dead_end(gatehouse: InProcess) -> None:
+    address = "https://app.example/" + "a" * 1000
+    app = Application(gatehouse, "longest", redirect_uris=(address,))
+    limits = {name: longest for name, longest in MAX_LENGTHS.items() if name != "claims"}
+    texts = [{name: "x" * longest for name, longest in limits.items()}]
+    texts.append({name: "世" * (longest // 3) for name, longest in limits.items()})
+    for wish in ({"sub": {"value": "1" * 4000}}, {"acr": {"values": ["a" * 4000]}}, None):
+        for text in texts:
+            changes = {**text, "claims": json.dumps({"id_token": wish}), "redirect_uri": address}
+            form = {**asked(client_id="", **changes), **WITH_PKCE}
+            uri = app.call("/oauth2/par", **form).json["request_uri"]
+            browser = Browser(gatehouse)
+            for page in (
+                browser.open(AUTHORIZE, client_id="longest", request_uri=uri),
+                browser.authorize(client_id="longest", **changes, **WITH_PKCE),
+            ):
+                back = browser.sign_in(page) if "captchaCode" in page.fields else page
+                assert ("error" if wish and "sub" in wish else "code") in back.query
+                assert back.query["state"] == text["state"]
+
+
 def test_a_request_that_is_too_long_is_refused_before_it_is_sealed(app: Application, browser: Browser) -> None:
     for name in ("state", "nonce", "login_hint", "ui_locales", "acr_values", "claims"):
         page = browser.send("GET", f"{ISSUER}{AUTHORIZE}?{urlencode({**asked(), name: 'x' * 5000})}")
         assert page.query["error"] == "invalid_request", name
         assert refused(app.call("/oauth2/par", **{**asked(client_id=""), name: "x" * 5000}), "invalid_request"), name
+        assert refused(app.call("/oauth2/par", **{**asked(client_id=""), name: "世" * 1366}), "invalid_request"), name
