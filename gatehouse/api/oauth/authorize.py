@@ -8,8 +8,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from gatehouse.api.error_catalogue import BodyUnreadable
-from gatehouse.api.http.forms import read_form
+from gatehouse.api.error_catalogue import BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.response import redirect
 from gatehouse.api.oauth.flows import AUTHORIZE
 from gatehouse.api.oauth.page_endpoints import PageEndpoints, for_people
@@ -58,8 +57,8 @@ class AuthorizeEndpoints(PageEndpoints):
     async def authorize_by_form(self, request: Request) -> Response:
         """Our cookies do not come with a form of another site, so the browser is sent here again."""
         try:
-            parameters = read_form(await request.body(), request.header("content-type") or "")
-        except (BodyUnreadable, FieldInvalid):
+            parameters = await request.form_once()
+        except (BodyUnreadable, FieldInvalid, UnsupportedMediaType):
             raise PageRefusal(PageProblem.UNREADABLE) from None
         asked, client = await self._requests.read(parameters)
         return redirect(self._public_url + self.parts.flows.of(asked, client).next, status=303)

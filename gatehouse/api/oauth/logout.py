@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
-from gatehouse.api.error_catalogue import BodyUnreadable
-from gatehouse.api.http.forms import read_form
+from gatehouse.api.error_catalogue import BodyUnreadable, UnsupportedMediaType
 from gatehouse.api.http.response import redirect
 from gatehouse.api.oauth.page_endpoints import PageEndpoints, for_people
 from gatehouse.api.resource_declaration import Resource
@@ -46,8 +45,8 @@ class LogoutEndpoints(PageEndpoints):
     async def oauth_logout_by_form(self, request: Request) -> Response:
         """Our own form with an answer; or an application's, without our cookies, so that a question comes by GET."""
         try:
-            form = read_form(await request.body(), request.header("content-type") or "")
-        except (BodyUnreadable, FieldInvalid):
+            form = await request.form_once()
+        except (BodyUnreadable, FieldInvalid, UnsupportedMediaType):
             raise PageRefusal(PageProblem.UNREADABLE) from None
         if "confirmed" in form:
             return await self._confirmed(request, form)

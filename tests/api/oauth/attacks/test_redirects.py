@@ -104,6 +104,9 @@ def test_a_parameter_that_comes_twice_is_not_chosen_from(
     query = urlencode(asked())
     for order in (f"{query}&{more}", f"{more}&{query}"):
         assert on_our_page(browser.send("GET", f"{ISSUER}{AUTHORIZE}?{order}"))
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        for path in (AUTHORIZE, "/oauth2/logout"):
+            assert on_our_page(browser.send("POST", ISSUER + path, content=order.encode(), headers=headers)), path
 
 
 def test_the_address_of_one_application_is_not_good_for_another(
