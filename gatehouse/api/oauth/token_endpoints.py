@@ -44,7 +44,7 @@ class TokenEndpoints(ApplicationEndpoints):
     @for_applications
     async def oauth_par(self, request: Request) -> Response:
         form, client = await self._authenticated(request)
-        if "request_uri" in form:
+        if form.get("request_uri"):
             raise OAuthRefusal("invalid_request", "request_uri cannot be pushed")
         request_uri = self._pushed.push(await self._requests.new(form, client))
         return json_answer({"request_uri": request_uri, "expires_in": PUSHED_SECONDS}, status=201)

@@ -139,7 +139,7 @@ def _refuse_unsupported(parameters: Parameters, to: Destination) -> None:
     if response_type != "code":
         error = "unsupported_response_type" if response_type else "invalid_request"
         raise to.refusal(error, "response_type is code")
-    if parameters.get("response_mode", "query") not in RESPONSE_MODES:
+    if (parameters.get("response_mode") or "query") not in RESPONSE_MODES:
         raise to.refusal("invalid_request", "response_mode is query or form_post")
     for name, longest in MAX_LENGTHS.items():
         if not _fits(name, parameters.get(name, "")):

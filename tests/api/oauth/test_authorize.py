@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
 
@@ -272,6 +273,18 @@ def test_the_answer_as_a_form(browser: Browser, app: Application) -> None:
 
 def test_what_is_unknown_is_passed_over(logged_in: Browser) -> None:
     assert "code" in logged_in.authorize(display="popup", claims_locales="se", ui_locales="se", foo="bar").query
+
+
+def test_a_parameter_without_a_value_is_as_good_as_none(logged_in: Browser, app: Application) -> None:
+    """RFC 6749, 3.1."""
+    optional = (
+        "response_mode", "prompt", "max_age", "claims", "acr_values", "login_hint", "ui_locales", "id_token_hint",
+        "code_challenge", "code_challenge_method", "request", "request_uri", "registration", "display",
+    )  # fmt: skip
+    blank = dict.fromkeys(optional, "")
+    query = urlencode({**asked(), **blank})
+    assert "code" in logged_in.send("GET", f"{ISSUER}/oauth2/authorize?{query}").query
+    assert app.call("/oauth2/par", **{**asked(client_id=""), **blank}).status == 201
 
 
 def test_an_application_that_is_switched_off_is_unknown(browser: Browser, app: Application) -> None:
