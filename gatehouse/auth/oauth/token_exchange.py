@@ -113,18 +113,19 @@ class TokenExchange:
         check_code(content, client, form)
         signer = await self._signer(client)
         session, profile = await self._admitted(content.session, client, who)
+        scopes = client.still_allowed(content.scopes)
         grant = StoredGrant(
             id=content.grant,
             session=session.id,
             user=session.user,
             client=client.id,
-            scopes=" ".join(content.scopes),
+            scopes=" ".join(scopes),
             created=self._clock(),
             claims=" ".join(content.claims),
         )
         await self._use(ticket, grant, client, session, who)
-        refresh = self._refresh_tokens.make(grant.id, 1) if Scope.OFFLINE_ACCESS in content.scopes else ""
-        facts = self._facts(client, grant, session, profile, content.scopes)
+        refresh = self._refresh_tokens.make(grant.id, 1) if Scope.OFFLINE_ACCESS in scopes else ""
+        facts = self._facts(client, grant, session, profile, scopes)
         more = {"nonce": content.nonce, **self._id_token_claims(facts, content.id_token_claims)}
         return self._answer(facts, signer, refresh, more)
 

@@ -206,6 +206,17 @@ def test_scopes_that_are_taken_back_are_gone_at_once(gatehouse: InProcess) -> No
     assert refused(app.refresh(newer["refresh_token"]))
 
 
+def test_and_from_a_login_that_is_under_way(gatehouse: InProcess) -> None:
+    """Asked for before, by a request that was pushed or a page that was open; or a code that was out already."""
+    app = Application(gatehouse, "least", claims_in_id_token=True)
+    code = app.code(app.session())
+    app.edit(scopes=("openid",))
+    tokens = app.exchange(code).json
+    assert (tokens["scope"], "refresh_token" in tokens) == ("openid", False)
+    assert "roles" not in app.read(tokens["access_token"])
+    assert not app.read(tokens["id_token"]).keys() & {"roles", "name", "preferred_username"}
+
+
 def test_introspection_tells_no_more_than_the_scopes(app: Application, gatehouse: InProcess) -> None:
     tokens = tokens_of(app, signed_in(gatehouse), scope="openid")
     assert not app.introspect(tokens["access_token"]).keys() & {"username", "roles", "perms", "email", "name"}
