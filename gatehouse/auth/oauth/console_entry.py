@@ -78,7 +78,8 @@ class ConsoleEntry:
 
     async def join(self, parent: Session, session: Session, client: ClientInfo) -> Session:
         """Two sessions of one user in one browser: the newer login counts for both from now on."""
-        renewed = await self._sessions.touch(parent.id, SessionLogin(session.opened, session.proof))
+        newer = max(parent, session, key=lambda each: each.opened)
+        renewed = await self._sessions.touch(parent.id, SessionLogin(newer.opened, newer.proof))
         if renewed is None:
             return session
         await self._hang_on(renewed, session, client)

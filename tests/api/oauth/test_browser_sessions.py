@@ -157,6 +157,17 @@ def test_a_second_login_by_script_and_the_session_of_the_browser_end_together(
     assert not browser.is_logged_in
 
 
+def test_an_older_login_by_script_makes_the_browsers_no_older(
+    browser: Browser, app: Application, gatehouse: InProcess
+) -> None:
+    tokens = gatehouse.login().data
+    gatehouse.clock.move(5)
+    browser.sign_in(browser.authorize())
+    assert enter(browser, tokens["accessToken"]).status == 200
+    claims = app.read(app.exchange(browser.authorize().query["code"], code_verifier="").json["id_token"])
+    assert claims["auth_time"] == int(gatehouse.clock())
+
+
 def test_the_end_of_the_browsers_session_ends_the_other(
     browser: Browser, app: Application, gatehouse: InProcess
 ) -> None:
