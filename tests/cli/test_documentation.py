@@ -25,4 +25,5 @@ def test_a_section_shows_the_command_and_names_its_options(words: str) -> None:
     assert re.search(rf"^\$ (.* \| )?gatehouse {words}", section, re.MULTILINE)
     for option in ALL[words].params:
         if isinstance(option, click.Option):
-            assert f"`{option.opts[0]}`" in section
+            for name in (option.opts[0], *option.secondary_opts):
+                assert f"`{name}`" in section
