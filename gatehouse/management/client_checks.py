@@ -104,6 +104,8 @@ def _check_not_ours(field: str, name: str, own_audience: str) -> None:
 
 
 def _check_addresses(config: ClientConfig) -> None:
+    if config.url:  # first: those of a recipe are made from it
+        _check_address("url", config.url, is_native=False, allow_http=True)
     if not config.redirect_uris:
         _refuse("redirect_uris", message("applications.no_redirect"))
     is_native = config.auth is ClientAuth.NONE
@@ -118,8 +120,6 @@ def _check_addresses(config: ClientConfig) -> None:
     if config.backchannel_logout_uri:
         field = "backchannel_logout_uri"
         _check_address(field, config.backchannel_logout_uri, is_native=False, allow_http=config.allow_http)
-    if config.url:
-        _check_address("url", config.url, is_native=False, allow_http=True)
 
 
 def _check_address(field: str, address: str, *, is_native: bool, allow_http: bool) -> None:

@@ -182,6 +182,8 @@ def config_for(key: str, url: str) -> ClientConfig:
     recipe, base = recipe_named(key), url.rstrip("/")
     if recipe.callback and not base:
         raise ApplicationFieldInvalid("url", message("applications.recipe_url", recipe=key))
+    if recipe.callback and ("?" in base or "#" in base):
+        raise ApplicationFieldInvalid("url", message("applications.recipe_path", recipe=key, address=url[:200]))
     return ClientConfig(
         redirect_uris=(base + recipe.callback,) if recipe.callback else (),
         post_logout_redirect_uris=(base + recipe.after_logout,) if recipe.after_logout else (),

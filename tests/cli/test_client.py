@@ -47,6 +47,11 @@ def test_a_known_program_is_added_by_its_address(applications: Applications) -> 
     assert f"issuer-uri: {applications.issuer}\n" in applications("recipe", "gitea", "--for", "spring").done()
 
 
+def test_an_address_without_https_is_named_as_it_was_given(applications: Applications) -> None:
+    refused = applications("add", "app", "--for", "grafana", "--url", "grafana.example.com")
+    assert refused.err == "gatehouse: url: An address begins with https://, not as this one: grafana.example.com\n"
+
+
 def test_options_count_more_than_a_recipe(applications: Applications) -> None:
     given = ("--for", "grafana", "--url", "http://grafana.internal:3000", "--allow-http", "--pkce", "nonce")
     applications("add", "grafana", *given, "--redirect-uri", "https://other.example.com/x").done()

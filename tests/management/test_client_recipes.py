@@ -72,3 +72,9 @@ def test_a_program_that_is_not_known_or_has_no_address_is_refused() -> None:
     with pytest.raises(ApplicationFieldInvalid, match="needs the address"):
         config_for("gitea", "")
     assert config_for(OTHER, "") == ClientConfig()
+
+
+@pytest.mark.parametrize("end", ["?x=1", "#part", "/?x=1"])
+def test_an_address_that_no_path_can_follow_is_refused(end: str) -> None:
+    with pytest.raises(ApplicationFieldInvalid, match=r"without \? and #"):
+        config_for("grafana", f"https://grafana.example.com{end}")
