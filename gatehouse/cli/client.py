@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,7 +76,10 @@ async def recipe(service: Service, client_id: str, recipe: str | None) -> None:
     config = read_config(await service.management.client_changes.by_client_id(client_id))
     if recipe:
         config = msgspec.structs.replace(config, recipe=recipe)
+    wanted = config_for(config.recipe or OTHER, config.url).redirect_uris
     _show_instructions(instructions(client_id, config, service.settings.public_url))
+    for uri in set(wanted) - set(config.redirect_uris):
+        click.echo(f"\nNot registered yet: gatehouse client edit {client_id} --redirect-uri {quote(uri)}", err=True)
 
 
 @client.command("edit")

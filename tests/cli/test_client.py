@@ -44,7 +44,22 @@ def test_a_known_program_is_added_by_its_address(applications: Applications) -> 
     assert (config["recipe"], config["pkce"], config["url"]) == ("gitea", "optional", "https://git.example.com/")
     again = applications("recipe", "gitea").done()
     assert "--key gitea --secret (the secret)" in again
-    assert f"issuer-uri: {applications.issuer}\n" in applications("recipe", "gitea", "--for", "spring").done()
+    assert f"issuer-uri: {applications.issuer}\n" in applications("recipe", "gitea", "--for", "spring").out
+
+
+def test_a_recipe_says_which_of_its_addresses_is_not_registered(applications: Applications) -> None:
+    applications("add", "app", "--for", "grafana", "--url", "https://old.example.com").done()
+    assert applications("recipe", "app").err == ""
+    applications("edit", "app", "--url", "https://new.example.com").done()
+    option = "--redirect-uri https://new.example.com/login/generic_oauth"
+    assert f"Not registered yet: gatehouse client edit app {option}" in applications("recipe", "app").err
+
+
+def test_a_recipe_of_another_program_needs_an_address(applications: Applications) -> None:
+    applications("add", "wiki", "--redirect-uri", CALLBACK).done()
+    refused = applications("recipe", "wiki", "--for", "apache")
+    assert "needs the address where people open the application" in refused.err
+    assert refused.out == ""
 
 
 def test_an_address_without_https_is_named_as_it_was_given(applications: Applications) -> None:

@@ -272,6 +272,7 @@ class ApplicationEndpoints:
         config = read_config(await self._changes.by_client_id(client_id))
         if query.recipe:
             config = msgspec.structs.replace(config, recipe=query.recipe)
+        config_for(config.recipe or OTHER, config.url)  # refuses a program whose address is not known
         return success(self._recipe(client_id, config, request.language), request.language)
 
     async def _shown(self, rows: Sequence[StoredClient]) -> list[ApplicationData]:
