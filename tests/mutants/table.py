@@ -1452,8 +1452,8 @@ ATTACKS = (
     Mutant(
         "a hint is an ID token",
         f"{OAUTH}/id_tokens.py",
-        "read_own_jwt(self._ring, token, (TOKEN_TYPE,), self._issuer)",
-        'read_own_jwt(self._ring, token, (TOKEN_TYPE, "logout+jwt"), self._issuer)',
+        "read_own_jwt(self._ring, token, (TOKEN_TYPE,), self._issuer,",
+        'read_own_jwt(self._ring, token, (TOKEN_TYPE, "logout+jwt"), self._issuer,',
         (f"{ATTACK_TESTS}/test_substituted_tokens.py::test_what_is_no_id_token_of_ours_is_no_hint",),
     ),
     Mutant(
