@@ -44,6 +44,7 @@ Methods = dict[str, "Route"]
 PATH_MAX = 1024
 
 _VALUE = re.compile(PATH_VALUE)
+_NAME = re.compile(r"{(\w+)}")
 
 # Keys of the tree that no segment of a path can be.
 _PARAMETER = "/"
@@ -88,7 +89,7 @@ class Routes:
 
 
 def parameter_names(path: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"{(\w+)}", path))
+    return tuple(_NAME.findall(path)) if "{" in path else ()
 
 
 def _walk(node: dict[str, Any], segments: list[str], depth: int, values: list[str]) -> Methods | None:

@@ -68,7 +68,7 @@ class FlowPage:
         headers: Sequence[tuple[str, str]] = (),
     ) -> Response:
         """`target`: where its form leads in the end. `parts`: markup of ours, by its place."""
-        markup = fill_values(self._pages.templates[name, self.language, self._theme], values)
+        markup = fill_values(self._pages.template(name, self.language, self._theme), values)
         for place, part in (parts or {}).items():
             markup = markup.replace(f"<!--{place}-->", part)
         if provider_url is not None:
@@ -90,7 +90,7 @@ class FlowPage:
 
 class FlowPages:
     def __init__(self, pages: Pages, sources: Sources) -> None:
-        self.templates = pages.flow_templates
+        self.template = pages.flow_template
         self.sources = sources
 
     def page(self, request: Request, locales: str = "") -> FlowPage:

@@ -1,9 +1,9 @@
 """The pages and what they are made of, read once at start and then served from memory.
 
-A page is kept ready in every language and theme. The service and not a script chooses one for each request, so the
-first paint is right: the language by a cookie that the page's switch sets, or else by the browser's setting;
-the theme by a cookie, or else by the style sheet, which asks the browser. A page that has a button for each company
-login is made anew when these have changed.
+A page is kept in every language and theme, from the first request for it. The service and not a script chooses one for
+each request, so the first paint is right: the language by a cookie that the page's switch sets, or else by the
+browser's setting; the theme by a cookie, or else by the style sheet, which asks the browser. A page that has a button
+for each company login is made anew when these have changed.
 
 Assets live under a folder named by the content of them all. They may be kept for ever, and the modules among them,
 which name each other by relative paths, always come from one and the same release.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -68,8 +69,7 @@ class Pages:
         flow = (FLOW_LAYOUT, *map("flow-{}.html".format, FLOW_PAGES))
         markup = {name: files.pop(name).decode() for name in (*PAGES.values(), *flow)}
         markup = {name: insert_links(text, settings) for name, text in markup.items()}
-        words = {language: section("pages", language) for language in languages()}
-        files |= {f"words/{language}.json": msgspec.json.encode(texts) for language, texts in words.items()}
+        files |= {f"words/{each}.json": msgspec.json.encode(section("pages", each)) for each in languages()}
         for part, name in PART_WORDS.items():
             files |= {f"words/{each}-{part}.json": msgspec.json.encode(section(name, each)) for each in languages()}
         folder = _digest(files)
@@ -77,25 +77,14 @@ class Pages:
             f"/assets/{folder}/{name}": StaticFile(body, _suffix(name), cache=IMMUTABLE) for name, body in files.items()
         }
         self._pages = {
-            path: _Page(
-                {
-                    (language, theme): _variant(markup[name], language, words[language], theme, f"assets/{folder}")
-                    for language in languages()
-                    for theme in THEMES
-                },
-                sources,
-                settings.public_url,
-            )
-            for path, name in PAGES.items()
+            path: _Page(markup[name], f"assets/{folder}", sources, settings.public_url) for path, name in PAGES.items()
         }
-        self.flow_templates = {
-            (name, language, theme): _variant(
-                _flow_page(markup, name), language, words[language], theme, f"../assets/{folder}"
-            )
-            for name in FLOW_PAGES
-            for language in languages()
-            for theme in THEMES
-        }
+        self._flow_markup = {name: _flow_page(markup, name) for name in FLOW_PAGES}
+        self._flow_assets = f"../assets/{folder}"
+        self.flow_template = cache(self._flow_template)
+
+    def _flow_template(self, name: str, language: str, theme: str) -> str:
+        return _variant(self._flow_markup[name], language, theme, self._flow_assets)
 
     def routes(self) -> Iterator[tuple[str, str, Endpoint]]:
         """Path, name and endpoint of each."""
@@ -118,8 +107,9 @@ class Pages:
 class _Page:
     """Its variants, with the buttons of the providers that there are now."""
 
-    def __init__(self, variants: dict[Variant, str], sources: Sources, public_url: str) -> None:
-        self._variants = variants
+    def __init__(self, markup: str, assets: str, sources: Sources, public_url: str) -> None:
+        self._markup = markup
+        self._assets = assets
         self._sources = sources
         self._public_url = public_url
         self._buttons: tuple[ProviderButton, ...] = ()
@@ -130,8 +120,8 @@ class _Page:
         if buttons != self._buttons:
             self._buttons, self._files = buttons, {}
         if variant not in self._files:
-            words = section("pages", variant[0])
-            text = insert_buttons(self._variants[variant], buttons, words, f"{self._public_url}/login/{{}}".format)
+            markup, words = _variant(self._markup, *variant, self._assets), section("pages", variant[0])
+            text = insert_buttons(markup, buttons, words, f"{self._public_url}/login/{{}}".format)
             self._files[variant] = StaticFile(text.encode(), ".html", cache=REVALIDATE, vary="accept-language, cookie")
         return self._files[variant]
 
@@ -148,13 +138,13 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _variant(markup: str, language: str, words: Mapping[str, str], theme: str, assets: str) -> str:
+def _variant(markup: str, language: str, theme: str, assets: str) -> str:
     tag = section("language", language)["tag"]
     markup = markup.replace('<html lang="en">', f'<html lang="{tag}" data-theme="{theme}">')
     markup = markup.replace('id="language">', f'id="language">{_language_names(language)}')
     markup = markup.replace("assets/words/en.json", f"assets/words/{language}.json")
     markup = markup.replace('"assets/', f'"{assets}/')
-    return fill(markup, words)
+    return fill(markup, section("pages", language))
 
 
 def _language_names(language: str) -> str:

@@ -69,7 +69,9 @@ class Metrics:
 
     def operation_metrics(self, operation: str) -> OperationMetrics:
         """The counters of one operation; the caller keeps a reference to them."""
-        return self._operations.setdefault(operation, OperationMetrics())
+        if operation not in self._operations:
+            self._operations[operation] = OperationMetrics()
+        return self._operations[operation]
 
     def record_captcha(self, seconds: float) -> None:
         self._counts.captcha_seconds.add(seconds)
