@@ -18,19 +18,21 @@ run: $(VENV)/run.done  ## set everything up and serve on 127.0.0.1:8000
 # With COVERAGE=yes both print line and branch coverage of what runs in the test processes (not in services of their
 # own) and fail below a floor, which is a point below what is reached.
 # For another Python: make test PYTHON=python3.13 VENV=.venv-newest
-test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (three minutes)
+test: $(VENV)/dev.done axe  ## what every change needs: format, lint, types, imports, tests on the embedded default (five minutes)
 	$(call checks_beside_tests,$(if $(COVERAGE),--cov --cov-fail-under=92.5),types TYPED="-p gatehouse")
 
-test-all: $(VENV)/dev.done axe openid-provider relying-parties  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (fifteen minutes)
+test-all: $(VENV)/dev.done axe openid-provider relying-parties  ## everything: all engines, sizes of screen, faults, upgrade, package, examples (half an hour)
 	@$(BIN)/python -m tests.examples.toolchains
 	$(call checks_beside_tests,--all $(if $(COVERAGE),--cov --cov-fail-under=93.3),types audit)
 
 # Types and imports are checked beside the tests: they keep one core busy, and their output is shown at the end.
 PYTEST = $(BIN)/python -m pytest -n 3 --durations=15
+# For a part of them: make test-all TESTS=tests/stores
+TESTS  :=
 define checks_beside_tests
 @$(MAKE) --no-print-directory format-and-lint
 @$(MAKE) --no-print-directory $(2) > $(VENV)/types.log 2>&1 & types=$$!; \
-$(PYTEST) $(1); tested=$$?; \
+$(PYTEST) $(1) $(TESTS); tested=$$?; \
 wait $$types; typed=$$?; cat $(VENV)/types.log; \
 test $$tested -eq 0 && test $$typed -eq 0
 endef
