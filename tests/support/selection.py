@@ -38,7 +38,14 @@ SPREAD = {
     "tests/stores/test_postgres_failover.py",
     "tests/test_upgrade.py",
 }
-SECOND_HALF = ("/test_accessibility.py", "/test_admin.py")  # of the browser tests
+# The browser tests, in three parts of about the same length; what is not named is in the first.
+BROWSER_PARTS = {
+    "test_accessibility.py": "second",
+    "test_admin.py": "second",
+    "test_company_login.py": "second",
+    "test_oauth_pages.py": "third",
+    "test_painted.py": "third",
+}
 
 # Hypothesis: how many cases a test generates, as a share of what it asks for in full.
 QUICK_SHARE = 0.2
@@ -115,9 +122,9 @@ class Scheduling(LoadScopeScheduling):
             return "keycloak"  # one server for all of them
         if not file.startswith("tests/browser/"):
             return file
-        # Two halves of about the same length, each with a browser and a service of its own.
-        is_second_half = self.config.getoption("all") and file.endswith(SECOND_HALF)
-        return "tests/browser, second half" if is_second_half else "tests/browser"
+        # With everything, three processes have a browser and a service of their own; otherwise one does.
+        part = BROWSER_PARTS.get(file.rpartition("/")[2], "first") if self.config.getoption("all") else "first"
+        return f"tests/browser, {part} part"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
