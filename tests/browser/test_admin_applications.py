@@ -84,6 +84,7 @@ def test_a_known_program_is_added_and_its_secret_is_shown_once(page: Page, own: 
     row = page.locator("tbody tr:not(.blank)")
     expect(row).to_contain_text("gitea")
     expect(row).to_contain_text("ADMIN")
+    expect(page.locator("body")).not_to_contain_text(secret)  # the dialog is removed once it is closed
     assert secret not in page.content()
 
     made = stored(client, "gitea")

@@ -21,7 +21,7 @@ from tests.browser.relying_party import RelyingParty
 from tests.browser.stand_in_console import PREFIX, StandInConsole
 from tests.browser.test_accessibility import LOCALES, faults
 from tests.browser.test_passkeys import IGNORE_OFFER, registered
-from tests.browser.visits import Visit
+from tests.browser.visits import Visit, allow, wait_until_allow_can_be_clicked
 from tests.support.conversation import bearer, login
 from tests.support.factors import App, enrol
 from tests.support.running import ANSWER, PASSWORD, Running, free_port
@@ -187,7 +187,7 @@ def test_consent(opening: Opening, party: RelyingParty, scripts: bool) -> None:
     page.locator("#switch").click()
     expect(page.locator("#captchaCode")).to_be_visible()
     sign_in(page)
-    page.locator("#allow").click()
+    allow(page)
     assert "code=" in welcome(page)
 
 
@@ -195,7 +195,7 @@ def test_no_consent_by_half_a_double_click(opening: Opening, party: RelyingParty
     """The first click closes a window of the attacker's, the second meets this page."""
     page = opening().page(party.asks(client_id="foreign", scope="openid phone", prompt="consent"))
     sign_in(page)
-    expect(page.locator("#allow")).to_be_enabled()
+    wait_until_allow_can_be_clicked(page)
     page.evaluate("() => { dispatchEvent(new Event('focus')); document.getElementById('allow').click(); }")
     expect(page.locator("#allow")).to_be_disabled()
     expect(page.locator("#deny")).to_be_enabled()

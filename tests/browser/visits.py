@@ -153,3 +153,15 @@ def spoil_access_token(page: Page) -> None:
           }
         }"""
     )
+
+
+def wait_until_allow_can_be_clicked(page: Page) -> None:
+    """It can be before the page's script holds it back, too: a click meant for then would be lost."""
+    page.locator("#allow").wait_for()
+    page.wait_for_load_state("load")
+    expect(page.locator("#allow")).to_be_enabled()
+
+
+def allow(page: Page) -> None:
+    wait_until_allow_can_be_clicked(page)
+    page.locator("#allow").click()

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import add_person
+from tests.browser.visits import allow
 from tests.relying_parties.conftest import at, ready
 from tests.relying_parties.journeys import assert_is_in, fill_in
 from tests.relying_parties.parties import OpenidClient, Party
@@ -37,7 +38,7 @@ def test_people_are_asked_once_and_may_say_no(page: Page, survey: Party, person:
     expect(page.get_by_text("Failed")).to_be_visible()
     assert "access_denied" in survey.log()
     survey.open(page)
-    page.get_by_role("button", name="Allow", exact=True).click()
+    allow(page)
     assert_is_in(page, survey, person)
     page.context.clear_cookies(domain="localhost")
     survey.open(page)
