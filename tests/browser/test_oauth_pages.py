@@ -247,6 +247,7 @@ def test_a_passkey(visiting: Visiting, party: RelyingParty, tmp_path: Path, offe
             visit.context.add_init_script(IGNORE_OFFER)
         page = registered(visit, running)
         page.get_by_role("button", name="Log out").click()
+        expect(page.locator("#username")).to_be_visible()
         page.goto("about:blank")
         page.goto(running.url + party.asks())
         if offer == "button":
