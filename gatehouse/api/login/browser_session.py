@@ -34,7 +34,7 @@ class BrowserSessionEndpoint:
         session = await self._sessions.touch(principal.claims.session)
         if session is None:
             raise AccessTokenInvalid("the session has just ended")
-        before = await self._browser_sessions.unchecked(self._cookies.session(request))
+        before = await self._browser_sessions.without_recheck(self._cookies.session(request))
         if before is not None and before.user == session.user and before.id != session.id:
             session = await self._entry.join(before, session, request.client)
         cookie = await self._browser_sessions.replace(before, session, request.client)

@@ -24,7 +24,7 @@ class BrowserLogins:
 
     async def current(self, request: Request) -> Session | None:
         """The session before the login, which goes on only for who proves to be its person."""
-        return await self._browser_sessions.unchecked(self._cookies.session(request))
+        return await self._browser_sessions.without_recheck(self._cookies.session(request))
 
     async def go_on(
         self, request: Request, flow: Flow, before: Session | None, session: Session, factor: str | None

@@ -59,7 +59,7 @@ class Authorization:
 
     async def logging_out(self, cookie: str, client: ClientInfo) -> LoggedIn | None:
         """Whoever wants to end the session may, also while the directory that knows the person is away."""
-        return await self._with_profile(await self._browser_sessions.unchecked(cookie), client)
+        return await self._with_profile(await self._browser_sessions.without_recheck(cookie), client)
 
     async def _with_profile(self, session: Session | None, client: ClientInfo) -> LoggedIn | None:
         profile = await self._authenticator.user_of(session, client) if session else None

@@ -60,7 +60,7 @@ class BrowserSessions:
         await self._recheck.check(user_of_session(ticket.content.session), client)
         return await self._live(ticket)
 
-    async def unchecked(self, cookie: str) -> Session | None:
+    async def without_recheck(self, cookie: str) -> Session | None:
         """The same for what opens nothing, such as its end: works while the directory of its person is away."""
         ticket = self._cookies.open(cookie) if cookie else None
         return await self._live(ticket) if ticket else None
